@@ -1,0 +1,23 @@
+/*
+ * actor.h: the process that acts. Root in system mode; in user mode the user. Reads no byte that a user wrote: requests come as the
+ * fixed struct of wire.h, answers of runtimes are parsed by key from programs that root installed.
+ *
+ * Called by main.c after the fork, in the parent: returns when told to stop or when the watcher has gone.
+ */
+#ifndef ACTOR_H
+#define ACTOR_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct actor_options {
+	int peer;		 /* socket to the watcher, SOCK_SEQPACKET, non-blocking */
+	pid_t watcher;		 /* to wait for, and to pass SIGHUP and SIGTERM on to */
+	const char *runtimes;	 /* folder of runtime programs: absolute, root's (or ours) alone to write: checked at start */
+	const char *work;	 /* folder for private directories, one a lease and generation (0700, ours): WORK/RUNTIME/ID.GENERATION */
+	bool user_mode;
+};
+/* 0 = the watcher ended in good order or SIGTERM/SIGINT was obeyed; 1 = it broke. Never touches a workload on its way out. */
+int actor_run(const struct actor_options *o);
+
+#endif

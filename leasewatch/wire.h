@@ -1,0 +1,96 @@
+/*
+ * wire.h: what passes between the two processes of leasewatch.
+ *
+ *	watcher (user leasewatch)                    actor (root; in user mode the same user)
+ *	reads what users write, decides   --request-->   checks again, runs runtimes/NAME VERB
+ *	registry, state files, clock      <--answer---   says how it ended, in fixed fields
+ *
+ * One SOCK_SEQPACKET pair, one fixed struct each way, one message a packet: no length to trust, nothing to parse, no path and no
+ * command ever passes. Both sides call wire_*_valid on every message they receive; a message that fails is a broken peer, and
+ * the side that sees it ends (the other then reads EOF and ends too; leases are not touched by either end).
+ *
+ * Order: any number of requests may be under way; answers come in any order, matched by serial. Exactly one answer with more = 0 a
+ * request; ACT_LIST gives one answer with more = 1 for each workload before it. After a crash of either, nothing here
+ * is remembered: the watcher's registry says what was intended, and every verb is safe to repeat.
+ */
+#ifndef WIRE_H
+#define WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lease/id.h"
+#include "lease/record.h"
+
+#define WIRE_MAGIC UINT32_C(0x6b6c7331) /* "kls1" */
+
+enum act_verb {
+	ACT_NONE, /* 0 = not filled in: invalid */
+	ACT_CAPABILITIES,
+	ACT_CREATE,
+	ACT_STAT,
+	ACT_HIBERNATE,
+	ACT_RESUME,
+	ACT_SNAPSHOT,
+	ACT_DESTROY,
+	ACT_LIST,
+	ACT_ENTER,
+	ACT_VERBS,
+};
+
+struct act_request {
+	uint32_t magic, size;
+	uint32_t verb; /* enum act_verb */
+	uint32_t uid;  /* the requester */
+	uint64_t serial;
+	uint64_t generation; /* > 0, but for CAPABILITIES and LIST */
+	int64_t deadline;    /* ns this act may take; 0 < deadline <= 1 h */
+	char id[LEASE_ID_SIZE];		/* "" for CAPABILITIES and LIST */
+	char runtime[LEASE_WORD_SIZE];
+	char profile[LEASE_WORD_SIZE];	/* "" = none */
+	struct lease_process process;	/* CREATE: the gated child; ENTER: who wants in. Claims: the actor checks owner and start */
+};
+
+enum act_outcome {
+	ACT_UNKNOWN,  /* 0 = not filled in: invalid */
+	ACT_DONE,     /* exit 0 */
+	ACT_LATER,    /* exit 75: try again later */
+	ACT_ABSENT,   /* exit 3: there is no such workload (any more) */
+	ACT_FAILED,   /* any other exit, or killed by a signal, or could not be run */
+	ACT_TIMEOUT,  /* the deadline passed; the program and its group were killed */
+	ACT_REFUSED,  /* the actor's own check said no: the act was not tried */
+	ACT_OUTCOMES,
+};
+
+enum act_state { ACT_ST_UNSAID, ACT_ST_RUNNING, ACT_ST_FROZEN, ACT_ST_DISK, ACT_ST_STOPPED, ACT_ST_ABSENT, ACT_STATES };
+
+/* What a runtime can do here and now; bits of act_answer.caps (ACT_CAPABILITIES). */
+#define ACT_CAP_HIBERNATE_FROZEN 1u
+#define ACT_CAP_HIBERNATE_DISK 2u
+#define ACT_CAP_SNAPSHOT 4u
+#define ACT_CAP_ENTER 8u
+
+struct act_answer {
+	uint32_t magic, size;
+	uint32_t verb;
+	uint32_t outcome; /* enum act_outcome */
+	uint64_t serial;
+	uint64_t generation;
+	uint32_t state; /* enum act_state: STAT, LIST, HIBERNATE (FROZEN or DISK) */
+	uint32_t caps;
+	uint32_t more; /* LIST: another answer to this request follows */
+	uint32_t pad;
+	int64_t cpu_usec, memory, net_bytes; /* -1 = not said */
+	struct lease_process tree; /* STAT, CREATE: root of a process tree that the daemon may read itself; pid 0 = none */
+	char id[LEASE_ID_SIZE];
+	char cgroup[512]; /* STAT, CREATE: absolute path of the workload's cgroup folder, "" = none; plain ASCII, no ".." */
+	char line[256];	  /* one line for people, printable ASCII only (the actor escapes it); why it failed */
+	char argv[512];	  /* ENTER: the words before the command, each ended by NUL, then an empty word; "" = none */
+};
+
+bool wire_request_valid(const struct act_request *r);
+bool wire_answer_valid(const struct act_answer *a);
+const char *act_verb_name(enum act_verb v); /* "create", … */
+const char *act_outcome_name(enum act_outcome o);
+
+#endif
