@@ -1,0 +1,106 @@
+/*
+ * core/view.h: what everybody may see of a lease: the text of state/ID, written by the daemon, read by klease. Redacted: no token, no
+ * argv, no environment, nothing that a user could not read off the lock. Pure: buffers in, buffers out.
+ *
+ * The file is lease/kv.h's format, key = the field's name in DESIGN's words, so that grep and sh can read it:
+ *	id generation state hibernated(disk|frozen) requester(uid) user surface session runtime profile lock ttl renew_grace linger
+ *	usage priority label… created_at since expires_at last_beat last_use renewed_by mtime leader run why signals warning held
+ *	and, oldest first, the last VIEW_HISTORY transitions: history=SEQ AT FROM TO WHY
+ * *_at, since and AT are milliseconds of wall time; durations are spelled as lease/duration.h does.
+ *
+ * An active lease's beat writes nothing: a reader stats the lock first and passes its mtime to view_refresh.
+ */
+#ifndef CORE_VIEW_H
+#define CORE_VIEW_H
+
+#include "core/lease.h"
+#include "lease/kv.h"
+
+#define VIEW_HISTORY 24
+
+struct view_step {
+	uint64_t seq; /* the ledger's row number */
+	int64_t at;   /* wall ms */
+	char from[16], to[16]; /* public names; from is "-" for the first */
+	char why[LEASE_WHY_SIZE];
+};
+
+struct view {
+	char id[LEASE_ID_SIZE], session[LEASE_ID_SIZE];
+	char lock[LEASE_NAME_SIZE], user[LEASE_USER_SIZE], surface[LEASE_SURFACE_SIZE];
+	char runtime[LEASE_WORD_SIZE], profile[LEASE_WORD_SIZE];
+	char state[16];	    /* public name */
+	char hibernated[8]; /* "", "disk", "frozen" */
+	char usage[16];
+	uint64_t generation;
+	uint32_t requester;
+	int priority;
+	int32_t leader;
+	bool run;
+	int64_t ttl, renew_grace, linger; /* ns */
+	int64_t created_at, since, expires_at, last_beat, last_use; /* wall ms; 0 = none. expires_at 0 = held by what renewed_by says */
+	int64_t mtime;	    /* ns, the lock's version last seen */
+	char renewed_by[32]; /* "own beat", "leader alive", "command alive", "session", "receipt" */
+	char why[LEASE_WHY_SIZE];
+	char signals[LEASE_WHY_SIZE]; /* each usage signal and when it was seen: "beat 12s ago; cpu below 1%"; broken ones say so */
+	char warning[LEASE_WHY_SIZE]; /* "" or what will happen, when */
+	char held[LEASE_WHY_SIZE];    /* "" or what holds the end back (a hold, a breaker) */
+	int n_labels;
+	char labels[LEASE_LABELS_MAX][LEASE_LABEL_SIZE];
+	int n_history;
+	struct view_step history[VIEW_HISTORY];
+};
+
+int view_format(const struct view *v, char *buf, size_t size, size_t *ret_len);
+int view_parse(const char *buf, size_t len, struct view *ret, struct lease_error *err);
+/* Takes a fresher mtime (ns) of the lock into last_beat, last_use and expires_at. */
+void view_refresh(struct view *v, int64_t mtime);
+/* Appends a step, the oldest one falls out. */
+void view_step_add(struct view *v, const struct view_step *s);
+
+/*
+ * The answer to an ask: state/ask-<id>, for klease.
+ *	result=done|refused|failed|lost, what=one sentence, word=… (exec: the words before the command)
+ */
+struct ask_answer {
+	char result[16];
+	char what[LEASE_WHY_SIZE];
+	int n_words;
+	char words[8][64];
+};
+int ask_answer_format(const struct ask_answer *a, char *buf, size_t size, size_t *ret_len);
+int ask_answer_parse(const char *buf, size_t len, struct ask_answer *ret, struct lease_error *err);
+
+/*
+ * The ask itself: queue/ask-<id>.
+ *	verb=exec|resume|hibernate|renew|hold|unhold  lease=ID  ttl=D (renew, hold)  pid= pid_start= boot= (exec: the gated process)
+ */
+enum ask_verb { ASK_NONE, ASK_EXEC, ASK_RESUME, ASK_HIBERNATE, ASK_RENEW, ASK_HOLD, ASK_UNHOLD, ASK_VERBS };
+struct ask {
+	enum ask_verb verb;
+	char lease[LEASE_ID_SIZE]; /* "" for hold, unhold */
+	int64_t ttl;		   /* 0 = not said */
+	struct lease_process process;
+	char boot[LEASE_BOOT_SIZE];
+};
+int ask_format(const struct ask *a, char *buf, size_t size, size_t *ret_len);
+int ask_parse(const char *buf, size_t len, struct ask *ret, struct lease_error *err);
+const char *ask_verb_name(enum ask_verb v);
+
+/*
+ * notices/.leasewatch: the readable line that tells klease where things are and whether a daemon lives.
+ *	state=PATH (folder of the state files) db=PATH pid= pid_start= boot= mode=system|user  hold=WALLMS (0 = none)  version=
+ */
+struct beacon {
+	char state[512], db[512];
+	struct lease_process daemon;
+	char boot[LEASE_BOOT_SIZE];
+	bool user_mode;
+	int64_t hold_until; /* wall ms */
+	char hold_by[64];   /* who asked for it */
+};
+#define BEACON_NAME ".leasewatch"
+int beacon_format(const struct beacon *b, char *buf, size_t size, size_t *ret_len);
+int beacon_parse(const char *buf, size_t len, struct beacon *ret, struct lease_error *err);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * store/registry.h: lease.db, the truth after a crash: one row a lease that is not over, and the append-only ledger. SQLite.
+ *
+ * Who calls: the watcher's loop, nobody else; one connection, one thread. Calling sequence a turn:
+ *	registry_begin()
+ *	registry_put() / registry_ledger() / registry_end_lease() / registry_set()   as many as the turn has
+ *	registry_commit()     before any of the acts that were decided: what is intended is on disk first
+ * A transition and its ledger line are in one transaction, always. Beats are never written.
+ * After a crash at any point: all of a committed turn is there or, for one not committed, nothing. WAL with synchronous=FULL: a commit
+ * that returned survives power loss. The file is 0600 the daemon's: a reader's locks could hold the writer up, so users never get it
+ * in system mode (they read state/); in user mode, reader and daemon are one user.
+ * Errors: -EIO and the like, with SQLite's text in err (never logged here).
+ */
+#ifndef STORE_REGISTRY_H
+#define STORE_REGISTRY_H
+
+#include "core/lease.h"
+
+struct registry;
+
+struct ledger_row {
+	int64_t seq;	     /* set by registry_ledger */
+	int64_t at;	     /* wall ms */
+	char id[LEASE_ID_SIZE];
+	uint64_t generation;
+	char from[16], to[16]; /* public names, "-" for the first */
+	uint32_t requester;  /* uid */
+	char user[LEASE_USER_SIZE], surface[LEASE_SURFACE_SIZE], runtime[LEASE_WORD_SIZE], profile[LEASE_WORD_SIZE];
+	char session[LEASE_ID_SIZE];
+	char labels[512];    /* k=v, separated by newlines */
+	int64_t zombie_ms;   /* `reaped` only: from the end of the work to absent; else -1 */
+	int64_t lateness_ms; /* `expired` by silence only: from the deadline to the commit; else -1 */
+	char why[LEASE_WHY_SIZE];
+};
+
+struct registry_clock { /* the checkpoint: when the daemon last looked at all that was due */
+	int64_t mono, boot, wall;
+	char boot_id[LEASE_BOOT_SIZE];
+};
+
+/* Opens or makes PATH; upgrades an older format; -EPROTO: made by a newer version (left alone). err: a sentence with the path. */
+int registry_open(const char *path, struct registry **ret, char err[256]);
+void registry_close(struct registry *r);
+/* Every lease that is not over. The struct's part "of this run only" is zero. Stops when each gives non-zero and returns that. */
+int registry_load(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg);
+/* The last n steps of a lease, oldest first, from the ledger (for its state file). */
+int registry_history(struct registry *r, const char *id, int n, struct ledger_row *rows, int *ret_n);
+/* Whether this id was ever used (a live row or a ledger line): ids are never used twice. 1, 0 or -errno. */
+int registry_id_used(struct registry *r, const char *id);
+
+int registry_begin(struct registry *r);
+int registry_commit(struct registry *r); /* nothing was changed since begin: no write at all */
+void registry_rollback(struct registry *r);
+int registry_put(struct registry *r, const struct lease *l);
+int registry_ledger(struct registry *r, struct ledger_row *row);
+int registry_end_lease(struct registry *r, const char *id); /* drops the live row; its ledger stays */
+int registry_next_generation(struct registry *r, uint64_t *ret); /* only grows, over crashes too */
+int registry_checkpoint(struct registry *r, const struct registry_clock *c);
+int registry_last_checkpoint(struct registry *r, struct registry_clock *ret); /* -ENOENT: none yet */
+/* Small named values (the hold: until, by whom). value NULL = remove. get: -ENOENT. */
+int registry_set(struct registry *r, const char *key, const char *value);
+int registry_get(struct registry *r, const char *key, char *value, size_t size);
+const char *registry_error(const struct registry *r); /* SQLite's words for the last failure */
+
+#endif
