@@ -7,6 +7,8 @@
 #ifndef LEASE_PROCESS_H
 #define LEASE_PROCESS_H
 
+#include <sys/types.h>
+
 #include "lease/record.h"
 
 /* Start time, parent and state letter of a live process. -ESRCH when there is none. Any pointer may be NULL. */
