@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <string.h>
 
 #include "core/fields.h"
