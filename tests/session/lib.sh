@@ -60,13 +60,14 @@ within() {
 # world user|system
 world() {
 	MODE=$1
-	local v
+	local v me
 	if [ "$MODE" = user ] && [ "$(id -u)" = 0 ]; then
 		# nobody may not be able to read the folder that the tests stand in.
+		me=$(basename "$(cd "$(dirname "$0")" && pwd)")/$(basename "$0")
 		v=$(mktemp -d /tmp/lease-test.XXXXXX) || exit 1
-		cp -R "$(dirname "${BASH_SOURCE[0]}")/.." "$v/tests" && chmod -R a+rX "$v" && cd / || exit 1
+		cp -R "$(dirname "${BASH_SOURCE[0]}")/.." "$v/tests" && chown -R nobody "$v" && cd / || exit 1
 		LEASE_TEST_COPY=$v exec setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups \
-			env PREFIX="$PREFIX" bash "$v/tests/$(basename "$(cd "$(dirname "$0")" && pwd)")/$(basename "$0")"
+			env PREFIX="$PREFIX" bash "$v/tests/$me"
 	fi
 	if [ "$MODE" = system ] && [ "$(id -u)" != 0 ]; then
 		skip "$(basename "$0" .sh)" "needs root"
@@ -75,7 +76,8 @@ world() {
 	for v in $(compgen -e | grep -E '^K?LEASE_' | grep -vx 'LEASE_TEST_COPY'); do unset "$v"; done
 	W=$(mktemp -d /tmp/lease-test.XXXXXX) || exit 1
 	chmod 755 "$W"
-	trap 'finish' INT TERM HUP
+	trap 'no "the test runs to its end" "stopped by a signal"; finish' INT TERM HUP
+	trap 'no "the test runs to its end" "it left with $? and without finish"; finish' EXIT
 	export HOME=$W/home XDG_DATA_HOME=$W/data XDG_STATE_HOME=$W/state XDG_CONFIG_HOME=$W/config XDG_RUNTIME_DIR=$W/run
 	export PATH=$PREFIX/bin:$PREFIX/sbin:$PATH
 	mkdir -p "$HOME" "$XDG_DATA_HOME" "$XDG_STATE_HOME" "$XDG_CONFIG_HOME" "$XDG_RUNTIME_DIR"
@@ -140,6 +142,7 @@ sweep() {
 }
 finish() {
 	trap '' INT TERM HUP
+	trap - EXIT
 	local p
 	if [ -n "$W" ]; then
 		daemon_stop TERM
