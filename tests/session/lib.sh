@@ -103,11 +103,12 @@ k() {
 daemon() {
 	leasewatch "${mode_args[@]}" --foreground "$@" >>"$W/daemon.log" 2>&1 &
 	D=$!
-	if until_true 5 daemon_answers; then return 0; fi
+	# One that has died is no reason to wait.
+	if until_true 5 daemon_settled && runs "$D"; then return 0; fi
 	no "the daemon comes up" "$(tail -n 3 "$W/daemon.log" | tr '\n' ' ')"
 	return 1
 }
-daemon_answers() { runs "$D" && [ -d "$NOTICES/active" ] && k list; }
+daemon_settled() { gone "$D" || { [ -d "$NOTICES/active" ] && k list; }; }
 # daemon_stop [SIGNAL]: TERM, then KILL after 10 s.
 daemon_stop() {
 	[ -n "$D" ] || return 0
