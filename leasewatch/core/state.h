@@ -20,7 +20,8 @@
  *	HIBERNATED   W frozen or an image; costs no CPU. The ttl runs on
  *	RESUMING     a resume is under way
  *	LINGERING    its session has ended; W runs; counted down
- *	EXPIRED      the end is committed: L is out of active/ (renewing it gives "lost"); W waits for destroy (a retry, a hold)
+ *	EXPIRED      the end is committed: L is out of active/ (renewing it gives "lost"); the destroy is due at retry_at (at once, or
+ *	             after a back-off, or when a hold is lifted): EV_RETRY_DUE
  *	REAPING      a destroy is under way
  *	ROLLBACK     the start failed; a destroy of the parts is under way or waits for a retry
  *	REAPED       W confirmed absent; exactly one end in the ledger
@@ -86,7 +87,7 @@ enum event {
 	EV_BREAKER,	   /* mass silence: hibernate instead of reaping */
 	/* ends */
 	EV_RELEASED,	   /* lock in archive/, same owner and inode */
-	EV_LEADER_DIED,	   /* proven, by pidfd or start time */
+	EV_LEADER_DIED,	   /* proven, by pidfd or start time; the lease does not linger */
 	EV_SESSION_CLOSED, /* PAM's close, or the session's release: linger */
 	EV_SESSION_ORPHANED,
 	EV_STOPPED,	   /* the workload ended by itself, or by another hand */
@@ -100,7 +101,7 @@ enum event {
 	EV_RESUME_FAILED,
 	EV_DESTROYED,	   /* confirmed absent */
 	EV_DESTROY_FAILED,
-	EV_FOUND,	   /* restart: the runtime says it runs */
+	EV_RESTART,	   /* the daemon has begun anew: an act under way may never have been answered */
 	EV_BOOT,	   /* the host has booted since: a process of then is gone */
 	EV_MAX,
 };
@@ -115,12 +116,13 @@ enum event {
 #define AC_CREATE 0x0040u
 #define AC_HIBERNATE 0x0080u
 #define AC_RESUME 0x0100u
-#define AC_DESTROY 0x0200u    /* now, or when a hold is lifted */
+#define AC_DESTROY 0x0200u
 #define AC_BACKOFF 0x0400u    /* try again later, twice as late each time */
 #define AC_END 0x0800u	      /* the end: lock sorted into the archive, registry row ends */
 #define AC_WANT 0x1000u	      /* remember that it is wanted: resume as soon as the act under way has answered */
 #define AC_REPORT 0x2000u     /* a line at warning level */
 #define AC_NEVER 0x4000u      /* cannot happen: logged as an error in us, state stays */
+#define AC_STEP 0x8000u	      /* the state moves, nothing else */
 
 struct cell {
 	uint8_t next;

@@ -51,6 +51,8 @@ struct view {
 	struct view_step history[VIEW_HISTORY];
 };
 
+/* Fills in all but the history. held: what holds its end back, "" = nothing. */
+void view_of(const struct lease *l, int64_t now, int64_t wall, const char *held, struct view *ret);
 int view_format(const struct view *v, char *buf, size_t size, size_t *ret_len);
 int view_parse(const char *buf, size_t len, struct view *ret, struct lease_error *err);
 /* Takes a fresher mtime (ns) of the lock into last_beat, last_use and expires_at. */

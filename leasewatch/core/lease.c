@@ -1,0 +1,362 @@
+#include "core/lease.h"
+
+#include <string.h>
+
+#include "core/renew.h"
+#include "lease/duration.h"
+#include "lease/text.h"
+
+static int64_t later(int64_t at, int64_t by)
+{
+	return by > INT64_MAX - at ? LEASE_NEVER : at + by;
+}
+
+static int64_t sooner(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t latest(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void add_duration(struct lease_text *t, int64_t ns)
+{
+	char buf[LEASE_DURATION_SIZE];
+
+	/* Below ten seconds people want the milliseconds, above they don't. */
+	if (ns >= 10 * LEASE_NS_PER_S && ns != LEASE_NEVER)
+		ns -= ns % LEASE_NS_PER_S;
+	lease_duration_format(buf, ns);
+	lease_text_add(t, buf);
+}
+
+/* Whether CPU use can count as use for this lease: a command that lives is use already. */
+static bool observes_cpu(const struct lease *l)
+{
+	return l->policy.usage != LEASE_USAGE_EXPLICIT;
+}
+
+static bool held_by_life(const struct lease *l)
+{
+	return l->execs > 0 || (l->record.run && l->leader_alive);
+}
+
+int64_t lease_looked(struct lease *l, int64_t mtime, int64_t now, int64_t wall)
+{
+	int64_t last = l->looked;
+
+	l->looked = now;
+	if (mtime == l->mtime)
+		return 0;
+	l->mtime = mtime;
+	/* Wall times of this century fit: |wall - mtime| cannot overflow unless the stamp is rubbish, and then now is right. */
+	if (mtime <= 0 || mtime > wall)
+		return now;
+	int64_t stamp = now - (wall - mtime);
+	return stamp >= last && stamp <= now ? stamp : now;
+}
+
+/* The shortest window of CPU use that is judged. */
+static int64_t cpu_window(const struct lease *l, const struct judge *j)
+{
+	return sooner(j->observe_every, l->policy.renew_grace);
+}
+
+bool lease_saw_cpu(struct lease *l, const struct judge *j, int64_t now, int64_t usage)
+{
+	int64_t window = now - l->cpu_from, step = usage - l->cpu_base;
+	/* A window that began before the last use measures that use too: begin another. */
+	bool begin = l->cpu_from == 0 || l->cpu_broken || (l->state == ST_ACTIVE && l->cpu_from < l->used);
+
+	l->cpu_at = now;
+	l->cpu_broken = usage < 0;
+	if (l->cpu_broken) {
+		l->used = now;
+		return true;
+	}
+	if (!begin && window < cpu_window(l, j))
+		return false;
+	l->cpu_from = now;
+	l->cpu_base = usage;
+	if (begin)
+		return false;
+	/* A counter that stepped back (a process that died between, a restore) says nothing about use: never a negative step. */
+	if (step > 0 && step / (window / 1000000 + 1) >= l->policy.cpu_floor_ppm) {
+		l->used = now;
+		return true;
+	}
+	l->cpu_quiet_at = now;
+	return false;
+}
+
+int64_t lease_expires(const struct lease *l)
+{
+	if (l->leader_alive)
+		return LEASE_NEVER;
+	return later(later(later(l->renewed, l->policy.ttl), l->restart_credit), LEASE_TICK);
+}
+
+const char *lease_renewed_by(const struct lease *l)
+{
+	if (l->leader_alive)
+		return l->record.run ? "command alive" : "leader alive";
+	return l->last_beat_wall != 0 ? "own beat" : "admission";
+}
+
+void lease_signals(const struct lease *l, int64_t now, char buf[LEASE_WHY_SIZE])
+{
+	struct lease_text t;
+
+	lease_text_begin(&t, buf, LEASE_WHY_SIZE);
+	if (held_by_life(l)) {
+		lease_text_add(&t, l->execs > 0 ? "an exec lives in it" : "its command lives");
+	} else {
+		lease_text_add(&t, "last use ");
+		add_duration(&t, now - l->used);
+		lease_text_add(&t, " ago");
+	}
+	if (l->cpu_broken)
+		lease_text_add(&t, "; cpu cannot be read, which counts as use");
+	else if (l->cpu_at != 0)
+		lease_text_add(&t, "; cpu read");
+	if (l->lock_lost)
+		lease_text_add(&t, "; lock lost");
+}
+
+/* Something ends now. Sets event and why; a hold or a grace moves it instead. True when it is due. */
+static bool ends(struct verdict *v, const struct judge *j, int64_t now, int64_t due, bool by_silence, enum event e)
+{
+	if (due == LEASE_NEVER)
+		return false;
+	due = latest(due, j->hold_until);
+	if (by_silence)
+		due = latest(due, j->grace_until);
+	if (now < due) {
+		v->look_at = sooner(v->look_at, due);
+		return false;
+	}
+	v->event = e;
+	return true;
+}
+
+static void why_silence(struct lease_text *t, const struct lease *l, int64_t now)
+{
+	lease_text_add(t, "no renewal for ");
+	add_duration(t, now - l->renewed);
+	lease_text_add(t, " (ttl ");
+	add_duration(t, l->policy.ttl);
+	lease_text_add(t, l->lock_lost ? "), lock lost" : ")");
+}
+
+/* The limits that end a living lease, the strongest first. */
+static bool ends_by_time(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v, struct lease_text *t)
+{
+	const struct policy *p = &l->policy;
+
+	if (ends(v, j, now, later(l->created, p->max_lifetime), false, EV_LIFETIME_DUE)) {
+		lease_text_add(t, "older than max_lifetime ");
+		add_duration(t, p->max_lifetime);
+		return true;
+	}
+	if (l->state == ST_LINGERING && ends(v, j, now, later(l->since, p->linger), false, EV_LINGER_DUE)) {
+		lease_text_add(t, "lingered ");
+		add_duration(t, p->linger);
+		return true;
+	}
+	if (ends(v, j, now, lease_expires(l), true, EV_EXPIRY_DUE)) {
+		why_silence(t, l, now);
+		return true;
+	}
+	if (l->state == ST_HIBERNATED &&
+	    ends(v, j, now, later(l->since, p->hibernated_retention), false, EV_RETENTION_DUE)) {
+		lease_text_add(t, "hibernated for hibernated_retention ");
+		add_duration(t, p->hibernated_retention);
+		return true;
+	}
+	return false;
+}
+
+/* Idleness needs every signal read and silent: CPU was judged quiet within the last window, or the reading is asked for. */
+static bool cpu_quiet(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v)
+{
+	if (!observes_cpu(l))
+		return true;
+	if (l->cpu_quiet_at != 0 && l->cpu_quiet_at >= l->used && now - l->cpu_quiet_at < cpu_window(l, j))
+		return true;
+	if (l->cpu_at != now)
+		v->want_cpu = true;
+	else
+		v->look_at = sooner(v->look_at, l->cpu_from + cpu_window(l, j));
+	return false;
+}
+
+static void judge_active(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v,
+			 struct lease_text *t)
+{
+	int64_t due = later(l->used, l->policy.renew_grace);
+
+	if (held_by_life(l))
+		return; /* what could end that is an event of its own */
+	if (now < due) {
+		v->look_at = sooner(v->look_at, due);
+		return;
+	}
+	if (!cpu_quiet(l, j, now, v))
+		return;
+	v->event = EV_IDLE_DUE;
+	lease_text_add(t, l->lock_lost ? "lock lost; no use for " : "no use for ");
+	add_duration(t, now - l->used);
+	lease_text_add(t, observes_cpu(l) ? ", cpu below its floor" : "");
+}
+
+static void judge_idle(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v,
+		       struct lease_text *t)
+{
+	int64_t due = later(l->since, l->policy.hibernate_after);
+
+	/* Use that comes back while it is idle is seen at the next reading. */
+	if (observes_cpu(l) && due != LEASE_NEVER) {
+		int64_t next = l->cpu_at + cpu_window(l, j);
+		if (now >= next)
+			v->want_cpu = true;
+		else
+			v->look_at = sooner(v->look_at, next);
+	}
+	if (now < due) {
+		v->look_at = sooner(v->look_at, due);
+		return;
+	}
+	if (v->want_cpu || !cpu_quiet(l, j, now, v))
+		return;
+	v->event = EV_HIBERNATE_DUE;
+	lease_text_add(t, "idle for hibernate_after ");
+	add_duration(t, l->policy.hibernate_after);
+}
+
+static void judge_retry(const struct lease *l, int64_t not_before, int64_t now, struct verdict *v)
+{
+	int64_t due = latest(l->retry_at, not_before);
+
+	if (now >= due)
+		v->event = EV_RETRY_DUE;
+	else
+		v->look_at = sooner(v->look_at, due);
+}
+
+void lease_verdict(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v)
+{
+	struct lease_text t;
+
+	*v = (struct verdict){ .event = EV_NONE, .look_at = LEASE_NEVER };
+	lease_text_begin(&t, v->why, sizeof(v->why));
+	if (state_ended(l->state) || l->state == ST_REQUESTED)
+		return; /* admission and its timeout are decided over the whole queue, not here */
+
+	if (l->act_deadline != 0) {
+		if (now >= l->act_deadline) {
+			v->event = EV_DEADLINE;
+			lease_text_add(&t, "no answer from the runtime within its deadline");
+			return;
+		}
+		v->look_at = l->act_deadline;
+	}
+	if (l->state == ST_EXPIRED || (l->state == ST_ROLLBACK && l->act_deadline == 0)) {
+		judge_retry(l, j->hold_until, now, v);
+		return;
+	}
+	if (!state_living(l->state) || l->state == ST_STARTING)
+		return;
+	if (ends_by_time(l, j, now, v, &t))
+		return;
+	if (!l->warned && lease_expires(l) != LEASE_NEVER && l->policy.warn_before > 0) {
+		int64_t due = latest(lease_expires(l) - l->policy.warn_before, j->hold_until);
+		v->warn = now >= due;
+		if (!v->warn)
+			v->look_at = sooner(v->look_at, due);
+	}
+	if (l->state == ST_ACTIVE)
+		judge_active(l, j, now, v, &t);
+	else if (l->state == ST_IDLE)
+		judge_idle(l, j, now, v, &t);
+	else if (l->state == ST_HIBERNATED && l->wanted)
+		judge_retry(l, 0, now, v);
+}
+
+static void credit_renewal(struct lease *l, int64_t at)
+{
+	struct renewable r = { .living = state_living(l->state), .in_active = true };
+
+	/* One that came in order: an older stamp than the last credited one moves nothing back. */
+	if (renew(&r, l->policy.ttl, at).outcome != RENEW_OK || at < l->renewed)
+		return;
+	l->renewed = at;
+	l->restart_credit = 0;
+	l->warned = false;
+}
+
+void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t wall, const char *why)
+{
+	const struct cell *c = &state_table[l->state][e];
+	enum state from = l->state;
+
+	if (c->actions & AC_NEVER)
+		return;
+	l->state = (enum state)c->next;
+	if (e == EV_DEADLINE)
+		l->act_deadline = 0;
+	if (c->actions & AC_RENEW)
+		credit_renewal(l, at);
+	if (c->actions & AC_USE)
+		l->used = latest(l->used, at);
+	if (c->actions & AC_WANT)
+		l->wanted = true;
+	if (e == EV_BEAT)
+		l->last_beat_wall = wall - (now - at);
+	if (e == EV_LOCK_LOST && !l->lock_lost) {
+		l->lock_lost = true;
+		/* What a vanished lock says about use is nothing: idle next, unless something else uses it. */
+		l->used = sooner(l->used, now - l->policy.renew_grace);
+	}
+	if (e == EV_LOCK_FOUND)
+		l->lock_lost = false;
+	if (e == EV_LEADER_DIED || e == EV_STOPPED || e == EV_RELEASED)
+		l->work_ended = l->work_ended != 0 ? l->work_ended : at;
+	if (c->actions & AC_BACKOFF) {
+		int64_t wait = LEASE_BACKOFF_FIRST << (l->attempts < 20 ? l->attempts : 20);
+		l->attempts++;
+		l->retry_at = now + sooner(wait, LEASE_BACKOFF_MAX);
+	}
+	if (l->state == from)
+		return;
+
+	l->act_deadline = 0;
+	l->since = now;
+	l->since_wall = wall;
+	if (l->state == ST_ACTIVE) {
+		l->wanted = false;
+		l->attempts = 0;
+	}
+	if (l->state == ST_EXPIRED && from != ST_REAPING) {
+		l->attempts = 0;
+		l->retry_at = now;
+		if (l->work_ended == 0)
+			l->work_ended = sooner(l->renewed, now);
+	}
+	if (l->state == ST_ROLLBACK) {
+		l->attempts = 0;
+		l->retry_at = now;
+	}
+	struct lease_text t;
+	lease_text_begin(&t, l->why, sizeof(l->why));
+	lease_text_add(&t, why && *why ? why : event_name(e));
+}
+
+void lease_credit_restart(struct lease *l, int64_t from, int64_t now)
+{
+	int64_t away = now > from ? now - from : 0;
+
+	l->restart_credit = sooner(l->restart_credit + away, latest(l->restart_credit, l->policy.renew_grace));
+	l->used = sooner(later(l->used, away), now); /* idleness isn't counted while nobody looked either */
+}
