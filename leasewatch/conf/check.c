@@ -4,6 +4,8 @@
  * A section that contradicts itself is an error. A section whose limit cuts off what a more general one says is not: limits are there to
  * cut (core/policy.c). But limits that exclude each other are an error wherever they meet.
  */
+#include "config.h"
+
 #include <string.h>
 
 #include "conf/parse.h"

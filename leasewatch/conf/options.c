@@ -1,6 +1,8 @@
 /*
  * conf/options.c: the table: every key that leasewatch.conf knows. A key is here when something obeys it, not before.
  */
+#include "config.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +24,7 @@
 	{ SECTION, "linger", OPT_DURATION, D("0s"), ">= 0",                                                            \
 	  "How long a lease outlives the end of its session.", 0, D_MAX, false },                                     \
 	{ SECTION, "usage", OPT_USAGE, D("hybrid"), "explicit, observed or hybrid",                                    \
-	  "What counts as use: beats, what is observed, or either.", 0, 0, false },                                   \
+	  "What counts as use: beats and commands, what is measured, or either.", 0, 0, false },                                   \
 	{ SECTION, "priority", OPT_INT, D("5"), "0-9",                                                                 \
 	  "What is kept longest: 9 is hibernated last.", 0, 9, false },                                               \
 	{ SECTION, "max_priority", OPT_INT, D("7"), "0-9",                                                             \

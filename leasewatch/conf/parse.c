@@ -5,6 +5,8 @@
  * an indented line for a continuation, and hands on a line longer than its buffer (200 bytes as Debian builds it) in pieces, as if
  * each were a line. So it reads through reader(), one line a call, stripped and looked at, and line numbers are counted there.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

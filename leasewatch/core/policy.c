@@ -3,6 +3,8 @@
  *
  * Every wish that is a time without a heartbeat is cut by the same limit, max_ttl: a long linger would else be a way round it.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,24 @@ struct settings *read_text(const char *text, struct errors *e)
 		fail_msg("t.conf:%d: %s", own.each[0].line, own.each[0].what);
 	assert_int_equal(r < 0, s == NULL);
 	return s;
+}
+
+void policies_are_equal(const struct policy *a, const struct policy *b)
+{
+	assert_int_equal(a->ttl, b->ttl);
+	assert_int_equal(a->renew_grace, b->renew_grace);
+	assert_int_equal(a->hibernate_after, b->hibernate_after);
+	assert_int_equal(a->warn_before, b->warn_before);
+	assert_int_equal(a->linger, b->linger);
+	assert_int_equal(a->min_ttl, b->min_ttl);
+	assert_int_equal(a->max_ttl, b->max_ttl);
+	assert_int_equal(a->max_lifetime, b->max_lifetime);
+	assert_int_equal(a->hibernated_retention, b->hibernated_retention);
+	assert_int_equal(a->cpu_floor_ppm, b->cpu_floor_ppm);
+	assert_int_equal(a->priority, b->priority);
+	assert_int_equal(a->max_priority, b->max_priority);
+	assert_int_equal(a->usage, b->usage);
+	assert_string_equal(a->runtime, b->runtime);
 }
 
 int error_line(const struct errors *e, const char *part)
