@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +56,7 @@ static void deny(struct watcher *w, struct entry *e, const char *why)
 	step(w, e, EV_DENY, w->now.mono, why);
 }
 
-static void read_record(struct watcher *w, struct entry *e, int dirfd, char why[LEASE_WHY_SIZE])
+static void read_record(struct entry *e, int dirfd, char why[LEASE_WHY_SIZE])
 {
 	char buf[LEASE_FILE_MAX + 1], shown[240];
 	struct lease_error err = { 0 };
@@ -101,7 +103,7 @@ void admit_receive(struct watcher *w, int dirfd, enum place place, const char *n
 	l->created = l->since = l->renewed = l->used = l->looked = w->now.mono;
 	l->created_wall = l->since_wall = w->now.wall;
 	e->place = place;
-	read_record(w, e, dirfd, why);
+	read_record(e, dirfd, why);
 	user_from_name(l->name, l->record.surface, l->user);
 	int refused = why[0] ? -1 : check(w, e, why);
 	(void)snprintf(reason, sizeof(reason), "%s", why);
@@ -146,7 +148,7 @@ static int runtime_ready(struct watcher *w, const char *name, char why[LEASE_WHY
 	if (!r->known)
 		return 0;
 	if (!r->works)
-		(void)snprintf(why, LEASE_WHY_SIZE, "runtime %s does not work here: %.100s", name, r->line);
+		(void)snprintf(why, LEASE_WHY_SIZE, "runtime %s does not work here: %.80s", name, r->line);
 	return r->works ? 1 : -1;
 }
 

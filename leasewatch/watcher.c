@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "watcher.h"
 
 #include <errno.h>
@@ -10,7 +12,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "lease/process.h"
 #include "os/log.h"
 #include "store/statefiles.h"

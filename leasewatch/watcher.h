@@ -20,6 +20,7 @@
 
 #include "conf/settings.h"
 #include "core/lease.h"
+#include "lease/duration.h"
 #include "os/clock.h"
 #include "store/locks.h"
 #include "store/registry.h"
