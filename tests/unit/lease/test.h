@@ -1,0 +1,14 @@
+/* tests/unit/lease/test.h: cmocka and what it needs before it, once. */
+#ifndef TESTS_LEASE_TEST_H
+#define TESTS_LEASE_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif
