@@ -9,6 +9,7 @@
 #ifndef CONF_SETTINGS_H
 #define CONF_SETTINGS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "core/policy.h"
@@ -25,9 +26,13 @@ struct settings_daemon {
 	int64_t observe_every;	    /* [observe] every */
 };
 
+/* line 0: the file as a whole. what is plain ASCII, without a newline. */
 typedef void settings_error(void *arg, const char *file, int line, const char *what);
 
-/* path NULL: the defaults alone. A missing file: -ENOENT (the caller decides whether it was asked for). */
+/*
+ * path NULL: the defaults alone. A missing file: -ENOENT, not reported (the caller decides whether it was asked for). A file that cannot
+ * be read or trusted (not regular, over 1 MiB, another user's, writable by others): reported, -EACCES, -EINVAL, -EFBIG or -EPERM.
+ */
 int settings_load(const char *path, settings_error *report, void *arg, struct settings **ret);
 void settings_free(struct settings *s);
 const struct settings_daemon *settings_daemon(const struct settings *s);
@@ -36,7 +41,7 @@ const struct settings_daemon *settings_daemon(const struct settings *s);
  * The record's wishes come on top, by policy_apply_record.
  */
 int settings_policy(const struct settings *s, const char *surface, const char *profile, struct policy *ret);
-/* Every key with the value in force, as a file that reads back the same (for --check -v and tests). */
+/* Every key with the value in force, as a file that reads back the same (for --check -v and tests); defaults are commented out. */
 void settings_dump(const struct settings *s, FILE *out);
 
 /* The table, for the manual's test and for completions. */
@@ -48,6 +53,8 @@ struct option_row {
 	const char *deflt;   /* as written in a file; NULL = none */
 	const char *range;   /* for people: "> 0", "0-9", … */
 	const char *sentence;
+	int64_t min, max;    /* durations in ns, percentages in millionths, integers as they are; 0, 0 for the rest */
+	bool none;	     /* the word `none` may stand for the number: a duration of 0, an integer of -1 */
 };
 extern const struct option_row option_table[]; /* ends with section NULL */
 

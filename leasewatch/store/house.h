@@ -30,13 +30,17 @@ struct house {
 };
 
 /*
- * Fills in the paths. notices, state: what --notices and --state said, or NULL. User mode: $XDG_DATA_HOME/leasewatch/notices,
+ * Fills in the paths (user mode: uid and gid too). notices, state: what --notices and --state said, or NULL. User mode: $XDG_DATA_HOME/leasewatch/notices,
  * $XDG_STATE_HOME/leasewatch/lease.db, $XDG_RUNTIME_DIR/leasewatch/{state,tokens,sessions,work} (libxdg-basedir where it has them; without a
  * runtime folder, under the state home). System: /run/leasewatch/…, /var/lib/leasewatch/lease.db, work in /var/lib/leasewatch-work. --state
  * DIR: all of it under DIR. -ENAMETOOLONG, -EINVAL with a sentence in err.
  */
 int house_paths(struct house_paths *p, const char *notices, const char *state, char err[256]);
-/* Makes what is missing, checks what is there, takes the lock (waits up to wait_ms for a predecessor that is on its way out: -EBUSY). */
+/*
+ * Makes what is missing, checks what is there, takes the lock (waits up to wait_ms for a predecessor that is on its way out: -EBUSY).
+ * In system mode the default tree becomes a tmpfs of its own (64 MiB, 200k inodes), unless it is one, or stands already, or systemd
+ * started us. 0 with an err that is not empty: a warning (that could not be done), and all the rest is as it should be.
+ */
 int house_open(const struct house_paths *p, int wait_ms, struct house *ret, char err[256]);
 void house_close(struct house *h);
 

@@ -38,20 +38,32 @@ struct registry_clock { /* the checkpoint: when the daemon last looked at all th
 	char boot_id[LEASE_BOOT_SIZE];
 };
 
-/* Opens or makes PATH; upgrades an older format; -EPROTO: made by a newer version (left alone). err: a sentence with the path. */
+/*
+ * Opens or makes PATH (absolute); upgrades an older format; -EPROTO: made by a newer version, -EBADMSG: no registry at all, or a damaged one
+ * (left alone, either). -EBUSY: another daemon has it. err: a sentence with the path.
+ */
 int registry_open(const char *path, struct registry **ret, char err[256]);
 void registry_close(struct registry *r);
-/* Every lease that is not over. The struct's part "of this run only" is zero. Stops when each gives non-zero and returns that. */
+/*
+ * Every lease that is not over. The struct's part "of this run only" is zero. Stops when each gives non-zero and returns that. A row that
+ * cannot be read (an unknown state, a record that is none) stays where it is: all others are given first, then the call ends with
+ * -EBADMSG, and registry_error says which lease, which column, and how many there are. each() must not change leases.
+ */
 int registry_load(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg);
 /* The last n steps of a lease, oldest first, from the ledger (for its state file). */
 int registry_history(struct registry *r, const char *id, int n, struct ledger_row *rows, int *ret_n);
 /* Whether this id was ever used (a live row or a ledger line): ids are never used twice. 1, 0 or -errno. */
 int registry_id_used(struct registry *r, const char *id);
 
+/*
+ * A turn. When a change in it fails, the turn is broken: what follows gives the same error, and so does commit, after it has rolled back.
+ * A change outside of a turn is -EINVAL.
+ */
 int registry_begin(struct registry *r);
 int registry_commit(struct registry *r); /* nothing was changed since begin: no write at all */
 void registry_rollback(struct registry *r);
-int registry_put(struct registry *r, const struct lease *l);
+int registry_put(struct registry *r, const struct lease *l); /* -EINVAL: it has ended (that is registry_end_lease), or is no lease */
+/* -EEXIST: a second end (reaped, denied) of one id: the file itself refuses it. -EINVAL: from, to are no public names. */
 int registry_ledger(struct registry *r, struct ledger_row *row);
 int registry_end_lease(struct registry *r, const char *id); /* drops the live row; its ledger stays */
 int registry_next_generation(struct registry *r, uint64_t *ret); /* only grows, over crashes too */

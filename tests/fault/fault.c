@@ -59,14 +59,15 @@ static bool missing(bool flag, int error)
 }
 
 /*
- * One line a call: its type and name, its parameters, its arguments. The same call has other names with 64-bit offsets and with
- * _FORTIFY_SOURCE; a wrap of the wrong one silently catches nothing, so all are here, and the tests count.
+ * One line a call: its type and name, its parameters, its arguments. The same call has other names with
+ * 64-bit offsets and with _FORTIFY_SOURCE; a wrap of the wrong one silently catches nothing, so all are here,
+ * and the tests count.
  */
-#define WRAP(type, name, parameters, arguments)      \
-	type __real_##name parameters;               \
-	type __wrap_##name parameters;               \
-	type __wrap_##name parameters                \
-	{                                            \
+#define WRAP(type, name, parameters, arguments)                \
+	type __real_##name parameters;                         \
+	type __wrap_##name parameters;                         \
+	type __wrap_##name parameters                          \
+	{                                                      \
 		return fails() ? -1 : __real_##name arguments; \
 	}
 
@@ -78,22 +79,22 @@ WRAP(ssize_t, getdents64, (int fd, void *buf, size_t len), (fd, buf, len))
 WRAP(int, getrlimit, (int what, struct rlimit *l), (what, l))
 WRAP(int, getrlimit64, (int what, struct rlimit64 *l), (what, l))
 WRAP(int, pidfd_open, (pid_t pid, unsigned flags), (pid, flags))
-WRAP(int, poll, (struct pollfd *p, nfds_t n, int timeout), (p, n, timeout))
+WRAP(int, poll, (struct pollfd * p, nfds_t n, int timeout), (p, n, timeout))
 
-#define WRAP_OPENAT(name)                                                           \
-	int __real_##name(int fd, const char *p, int flags, ...);                   \
-	int __wrap_##name(int fd, const char *p, int flags, ...);                   \
-	int __wrap_##name(int fd, const char *p, int flags, ...)                    \
-	{                                                                           \
-		va_list ap;                                                         \
-		mode_t mode;                                                        \
-                                                                                    \
-		va_start(ap, flags);                                                \
-		mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(ap, mode_t) : 0; \
-		va_end(ap);                                                         \
+#define WRAP_OPENAT(name)                                                                                 \
+	int __real_##name(int fd, const char *p, int flags, ...);                                         \
+	int __wrap_##name(int fd, const char *p, int flags, ...);                                         \
+	int __wrap_##name(int fd, const char *p, int flags, ...)                                          \
+	{                                                                                                 \
+		va_list ap;                                                                               \
+		mode_t mode;                                                                              \
+                                                                                                          \
+		va_start(ap, flags);                                                                      \
+		mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(ap, mode_t) : 0;      \
+		va_end(ap);                                                                               \
 		if (missing(fault.no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE, EOPNOTSUPP) || fails()) \
-			return -1;                                                  \
-		return __real_##name(fd, p, flags, mode);                           \
+			return -1;                                                                        \
+		return __real_##name(fd, p, flags, mode);                                                 \
 	}
 
 WRAP_OPENAT(openat)
@@ -102,13 +103,13 @@ WRAP_OPENAT(openat64)
 WRAP(int, __openat_2, (int fd, const char *p, int flags), (fd, p, flags))
 WRAP(int, __openat64_2, (int fd, const char *p, int flags), (fd, p, flags))
 
-#define WRAP_IO(type, name, buffer)                                         \
-	ssize_t __real_##name(int fd, buffer buf, size_t len);              \
-	ssize_t __wrap_##name(int fd, buffer buf, size_t len);              \
-	ssize_t __wrap_##name(int fd, buffer buf, size_t len)               \
-	{                                                                   \
-		if (fails())                                                \
-			return -1;                                          \
+#define WRAP_IO(type, name, buffer)                                                      \
+	ssize_t __real_##name(int fd, buffer buf, size_t len);                           \
+	ssize_t __wrap_##name(int fd, buffer buf, size_t len);                           \
+	ssize_t __wrap_##name(int fd, buffer buf, size_t len)                            \
+	{                                                                                \
+		if (fails())                                                             \
+			return -1;                                                       \
 		return __real_##name(fd, buf, armed && fault.short_io && len ? 1 : len); \
 	}
 

@@ -1,6 +1,6 @@
 /*
- * tests/fault/fault.h: system calls that fail when told to. The programs are linked with -Wl,--wrap for every call below, so
- * that between fault_arm and fault_disarm the n-th of them fails.
+ * tests/fault/fault.h: system calls that fail when told to. The programs are linked with -Wl,--wrap for every
+ * call, so that between fault_arm and fault_disarm the n-th of them fails.
  *
  *	fault_arm(&(struct fault){ .at = n, .error = EIO });
  *	e = lease_create(…);
@@ -12,9 +12,10 @@
 #include <stdbool.h>
 
 struct fault {
-	int at;	       /* which call fails, 1 = the first; 0 = none */
+	int at;        /* which call fails, 1 = the first; 0 = none */
 	int error;     /* with this errno */
-	bool for_good; /* and all after it, as on a disk that stays full; else once, as sqlite's test_vfs has it */
+	bool for_good; /* and all after it, as on a disk that stays full; else once, as sqlite's test_vfs has
+			  it */
 	/* What is missing, as on an older kernel: not counted as failures. */
 	bool no_openat2, no_renameat2, no_tmpfile, no_proc;
 	bool short_io; /* read and write move one byte at a time */

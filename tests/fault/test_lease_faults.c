@@ -1,6 +1,7 @@
 /*
- * Every system call of lease/ fails once, then for good, in every way a tree can be worked on. Whatever fails: an error comes
- * back, no descriptor is lost, results are untouched, and the tree is as before or as after, never between.
+ * Every system call of lease/ fails once, then for good, in every way a tree can be worked on. Whatever
+ * fails: an error comes back, no descriptor is lost, results are untouched, and the tree is as before or as
+ * after, never between.
  */
 #include "config.h"
 
@@ -25,18 +26,18 @@ static const struct way {
 	struct fault missing;
 	int create, move;
 } ways[] = {
-	/* getrlimit open write fchmod linkat */
-	{ "all there", { 0 }, 5, 1 },
-	/* getrlimit open write fchmod renameat2 */
-	{ "no O_TMPFILE", { .no_tmpfile = true }, 5, 1 },
-	/* …and linkat, unlinkat for renameat2 */
-	{ "no O_TMPFILE, no renameat2", { .no_tmpfile = true, .no_renameat2 = true }, 6, 2 },
-	/* what the first three did in vain, then open write fchmod renameat2 */
-	{ "no /proc", { .no_proc = true }, 8, 1 },
-	{ "no openat2", { .no_openat2 = true }, 5, 1 },
+    /* getrlimit open write fchmod linkat */
+    {"all there", {0}, 5, 1},
+    /* getrlimit open write fchmod renameat2 */
+    {"no O_TMPFILE", {.no_tmpfile = true}, 5, 1},
+    /* …and linkat, unlinkat for renameat2 */
+    {"no O_TMPFILE, no renameat2", {.no_tmpfile = true, .no_renameat2 = true}, 6, 2},
+    /* what the first three did in vain, then open write fchmod renameat2 */
+    {"no /proc", {.no_proc = true}, 8, 1},
+    {"no openat2", {.no_openat2 = true}, 5, 1},
 };
 
-static const int errors[] = { EIO, ENOSPC, EACCES, ENOMEM };
+static const int errors[] = {EIO, ENOSPC, EACCES, ENOMEM};
 
 static struct scratch dir;
 static struct lease_tree tree;
@@ -87,7 +88,8 @@ static bool create_with_fault(const struct fault *f)
 	if (failed) {
 		assert_int_equal(e, -f->error);
 		if (f->for_good && scratch_exists(tree.active, NAME)) {
-			/* Linked, and then no removal works any more, neither of the first name nor of the second. */
+			/* Linked, and then no removal works any more, neither of the first name nor of the
+			 * second. */
 			assert_true(f->no_renameat2 && f->at == 6);
 			assert_true(scratch_holds(tree.active, NAME, body, strlen(body)));
 		} else {
@@ -120,7 +122,8 @@ static void a_create_that_fails_leaves_nothing(void **state)
 				while (create_with_fault(&f))
 					f.at++;
 				if (f.at - 1 != ways[w].create)
-					fail_msg("%s: %d calls were failed, not %d", ways[w].name, f.at - 1, ways[w].create);
+					fail_msg("%s: %d calls were failed, not %d", ways[w].name, f.at - 1,
+						 ways[w].create);
 			}
 }
 
@@ -143,7 +146,7 @@ static void a_create_that_fails_keeps_what_had_the_name(void **state)
 			e = lease_create(tree.active, NAME, "new body", 8);
 			failed = fault_disarm();
 			n_failed += failed;
-			/* Where the cleanup was the call that failed, the reason to clean up is what is told. */
+			/* Where the cleanup was what failed, the reason to clean up is what is told. */
 			assert_true(e == -EIO || e == -EEXIST);
 			assert_true(failed || e == -EEXIST);
 			assert_true(scratch_holds(tree.active, NAME, "old", 3));
@@ -157,7 +160,7 @@ static void a_create_that_fails_keeps_what_had_the_name(void **state)
 
 static void a_short_or_interrupted_write_goes_on(void **state)
 {
-	const struct fault one_byte = { .short_io = true };
+	const struct fault one_byte = {.short_io = true};
 	static const char body[] = "byte by byte";
 
 	(void)state;
@@ -169,7 +172,7 @@ static void a_short_or_interrupted_write_goes_on(void **state)
 	assert_int_equal(fault_calls(), 4 + strlen(body));
 	assert_true(scratch_holds(tree.active, NAME, body, strlen(body)));
 	/* The third call is the write. */
-	fault_arm(&(struct fault){ .at = 3, .error = EINTR });
+	fault_arm(&(struct fault){.at = 3, .error = EINTR});
 	assert_int_equal(lease_create(tree.active, "again", body, strlen(body)), 0);
 	assert_int_equal(fault_disarm(), 1);
 	assert_true(scratch_holds(tree.active, "again", body, strlen(body)));
@@ -188,7 +191,8 @@ static bool move_with_fault(const struct fault *f)
 	failed = fault_disarm();
 	assert_int_equal(e, failed ? -f->error : 0);
 	if (failed && f->for_good && scratch_exists(tree.archive, NAME)) {
-		/* Neither half of the move by links could be undone: in both is what readers take for "still active". */
+		/* Neither half of the move by links could be undone: in both is what readers take for "still
+		 * active". */
 		assert_true(f->no_renameat2 && f->at == 2);
 		assert_true(scratch_holds(tree.active, NAME, "body", 4));
 	} else {
@@ -214,14 +218,15 @@ static void a_move_that_fails_leaves_the_file_where_it_was(void **state)
 			while (move_with_fault(&f))
 				f.at++;
 			if (f.at - 1 != ways[w].move)
-				fail_msg("%s: %d calls were failed, not %d", ways[w].name, f.at - 1, ways[w].move);
+				fail_msg("%s: %d calls were failed, not %d", ways[w].name, f.at - 1,
+					 ways[w].move);
 		}
 }
 
 /* Operations that change no names: each must tell, and keep its hands off the result. */
 static int do_open(void)
 {
-	struct lease_tree t = { 77, 77, 77, 77 };
+	struct lease_tree t = {77, 77, 77, 77};
 	int e = lease_tree_open(&t, dir.path);
 
 	if (e == 0)
@@ -233,7 +238,7 @@ static int do_open(void)
 
 static int do_touch(void)
 {
-	struct lease_stat st = { .ino = 77 };
+	struct lease_stat st = {.ino = 77};
 	int e = lease_touch(tree.active, NAME, &st);
 
 	assert_int_equal(st.ino == 77, e != 0);
@@ -242,7 +247,7 @@ static int do_touch(void)
 
 static int do_read(void)
 {
-	struct lease_stat st = { .ino = 77 };
+	struct lease_stat st = {.ino = 77};
 	char buf[LEASE_FILE_MAX];
 	size_t len = 77;
 	int e = lease_read(tree.active, NAME, ANY, buf, sizeof(buf), &len, &st);
@@ -254,7 +259,7 @@ static int do_read(void)
 
 static int do_stat(void)
 {
-	struct lease_stat st = { .ino = 77 };
+	struct lease_stat st = {.ino = 77};
 	int e = lease_stat(tree.active, NAME, &st);
 
 	assert_int_equal(st.ino == 77, e != 0);
@@ -279,7 +284,7 @@ static int do_list(void)
 
 static int do_self(void)
 {
-	struct lease_process p = { .pid = 77 };
+	struct lease_process p = {.pid = 77};
 	int e = lease_process_self(&p);
 
 	assert_int_equal(p.pid, e ? 77 : getpid());
@@ -312,18 +317,18 @@ static void what_only_looks_tells_every_failure(void **state)
 	static const struct {
 		const char *name;
 		int (*run)(void);
-		int calls;	    /* openat2 openat2 openat2 and such */
+		int calls;          /* openat2 openat2 openat2 and such */
 		int calls_fallback; /* openat and the two looks at the device for each of them */
 	} operations[] = {
-		{ "lease_tree_open", do_open, 4, 1 + 3 * 3 },
-		{ "lease_touch", do_touch, 4, 4 + 2 },
-		{ "lease_read", do_read, 4, 4 + 2 },
-		{ "lease_stat", do_stat, 1, 1 },
-		{ "lease_find", do_find, 2, 2 },
-		{ "lease_list", do_list, 3, 3 },
-		{ "lease_process_self", do_self, 2, 2 },
-		{ "lease_process_open", do_process, 6, 6 },
-		{ "lease_boot_id", do_boot_id, 2, 2 },
+	    {"lease_tree_open", do_open, 4, 1 + 3 * 3},
+	    {"lease_touch", do_touch, 4, 4 + 2},
+	    {"lease_read", do_read, 4, 4 + 2},
+	    {"lease_stat", do_stat, 1, 1},
+	    {"lease_find", do_find, 2, 2},
+	    {"lease_list", do_list, 3, 3},
+	    {"lease_process_self", do_self, 2, 2},
+	    {"lease_process_open", do_process, 6, 6},
+	    {"lease_boot_id", do_boot_id, 2, 2},
 	};
 
 	(void)state;
@@ -331,7 +336,7 @@ static void what_only_looks_tells_every_failure(void **state)
 	for (size_t i = 0; i < N_OF(operations); i++)
 		for (int fallback = 0; fallback < 2; fallback++) {
 			int want = fallback ? operations[i].calls_fallback : operations[i].calls;
-			struct fault f = { .error = EIO, .no_openat2 = fallback };
+			struct fault f = {.error = EIO, .no_openat2 = fallback};
 			int failed = 1;
 
 			begin();
@@ -349,7 +354,8 @@ static void what_only_looks_tells_every_failure(void **state)
 				assert_int_equal(scratch_count(tree.active), 1);
 			}
 			if (f.at - 2 != want)
-				fail_msg("%s: %d calls were failed, not %d", operations[i].name, f.at - 2, want);
+				fail_msg("%s: %d calls were failed, not %d", operations[i].name, f.at - 2,
+					 want);
 			end();
 		}
 }
@@ -362,7 +368,7 @@ static void a_read_that_comes_short_is_a_file_that_changed(void **state)
 	(void)state;
 	begin();
 	scratch_write(tree.active, NAME, "body", 4);
-	fault_arm(&(struct fault){ .short_io = true });
+	fault_arm(&(struct fault){.short_io = true});
 	assert_int_equal(lease_read(tree.active, NAME, ANY, buf, sizeof(buf), &len, NULL), -EAGAIN);
 	fault_disarm();
 	assert_int_equal(len, 77);
@@ -377,10 +383,10 @@ static void what_proc_hides_is_not_taken_for_dead(void **state)
 	(void)state;
 	begin();
 	assert_int_equal(lease_process_self(&self), 0);
-	fault_arm(&(struct fault){ .at = 1, .error = ENOENT });
+	fault_arm(&(struct fault){.at = 1, .error = ENOENT});
 	assert_int_equal(lease_process_stat(getpid(), NULL, NULL, NULL), -EACCES);
 	assert_int_equal(fault_disarm(), 1);
-	fault_arm(&(struct fault){ .at = 2, .error = ENOENT, .for_good = true });
+	fault_arm(&(struct fault){.at = 2, .error = ENOENT, .for_good = true});
 	assert_int_equal(lease_process_open(&self, getuid(), &fd), -EACCES);
 	assert_true(fault_disarm() > 0);
 	assert_int_equal(fd, 77);
@@ -390,13 +396,13 @@ static void what_proc_hides_is_not_taken_for_dead(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_create_that_fails_leaves_nothing),
-		cmocka_unit_test(a_create_that_fails_keeps_what_had_the_name),
-		cmocka_unit_test(a_short_or_interrupted_write_goes_on),
-		cmocka_unit_test(a_move_that_fails_leaves_the_file_where_it_was),
-		cmocka_unit_test(what_only_looks_tells_every_failure),
-		cmocka_unit_test(a_read_that_comes_short_is_a_file_that_changed),
-		cmocka_unit_test(what_proc_hides_is_not_taken_for_dead),
+	    cmocka_unit_test(a_create_that_fails_leaves_nothing),
+	    cmocka_unit_test(a_create_that_fails_keeps_what_had_the_name),
+	    cmocka_unit_test(a_short_or_interrupted_write_goes_on),
+	    cmocka_unit_test(a_move_that_fails_leaves_the_file_where_it_was),
+	    cmocka_unit_test(what_only_looks_tells_every_failure),
+	    cmocka_unit_test(a_read_that_comes_short_is_a_file_that_changed),
+	    cmocka_unit_test(what_proc_hides_is_not_taken_for_dead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,16 @@
 /*
  * Fuzzes lease_record_parse: what users write is read by the daemon.
  *
- * Properties: no crash and no byte read beyond the text; a refusal has a sentence in plain ASCII and a line that exists; what is
- * taken can be written, is read back as the same record, and is then written as the same bytes.
+ * Properties: no crash and no byte read beyond the text; a refusal has a sentence in plain ASCII and a line
+ * that exists; what is taken can be written, is read back as the same record, and is then written as the
+ * same bytes.
  *
- * `make check` replays corpus/record through replay.c, with any compiler. To look for more, with clang, from the top folder:
+ * `make check` replays corpus/record through replay.c, with any compiler. To look for more, with clang, from
+ * the top folder:
  *
- *	clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -iquote . -iquote BUILD \
- *		tests/fuzz/fuzz_record.c lease/record.c lease/kv.c lease/text.c lease/duration.c lease/id.c lease/name.c -o fuzz
+ *	clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+ *		-iquote . -iquote BUILD tests/fuzz/fuzz_record.c \
+ *		lease/record.c lease/kv.c lease/text.c lease/duration.c lease/id.c lease/name.c -o fuzz
  *	./fuzz -dict=tests/fuzz/record.dict -max_len=4200 new-corpus tests/fuzz/corpus/record
  *
  * BUILD is where config.h is. What it finds goes into corpus/record under a name that says what it is.

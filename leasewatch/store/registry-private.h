@@ -1,0 +1,53 @@
+/*
+ * store/registry-private.h: what the registry's own files share.
+ *
+ *	registry-open.c   the file: whose it is, what it is, its settings, its format
+ *	registry.c        turns, rows, ledger
+ *	registry-meta.c   generation, checkpoint, small named values
+ */
+#ifndef STORE_REGISTRY_PRIVATE_H
+#define STORE_REGISTRY_PRIVATE_H
+
+#include <sqlite3.h>
+
+#include "store/registry.h"
+
+enum query {
+	Q_BEGIN,
+	Q_COMMIT,
+	Q_ROLLBACK,
+	Q_PUT,
+	Q_LOAD,
+	Q_END,
+	Q_LEDGER,
+	Q_HISTORY,
+	Q_ID_USED,
+	Q_META_SET,
+	Q_META_DELETE,
+	Q_META_GET,
+	Q_MAX,
+};
+
+struct registry {
+	sqlite3 *db;
+	sqlite3_stmt *st[Q_MAX];
+	int guard;	     /* lease.db itself, flocked; closed after db (see registry-open.c) */
+	bool in_turn, wrote; /* wrote: this turn has begun its transaction */
+	int failed;	     /* what broke this turn: it cannot be committed any more */
+	uint64_t generation; /* the last one given; never steps back, not even by a rollback */
+	char error[200];
+};
+
+/* Keeps SQLite's words for rc and gives the errno for it, negative. */
+int registry_fail(struct registry *r, int rc);
+/* Same, for what is our own finding. */
+int registry_say(struct registry *r, int error, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Before a change: makes sure that a turn is open, healthy and has a transaction. */
+int registry_change(struct registry *r);
+/* Steps a statement that gives no row, and makes it ready for the next time. In a turn, a failure breaks the turn. */
+int registry_run(struct registry *r, sqlite3_stmt *st);
+void registry_reset(sqlite3_stmt *st);
+/* From meta, and never below what the ledger or a live row has. */
+int registry_find_generation(struct registry *r);
+
+#endif
