@@ -1,7 +1,8 @@
 /*
  * core/policy.c: the record's wishes over the settings', under the administrator's limits.
  *
- * Every wish that is a time without a heartbeat is cut by the same limit, max_ttl: a long linger would else be a way round it.
+ * Every wish that is a time without a heartbeat is cut by the same limit, max_ttl: a long linger would else
+ * be a way round it.
  */
 #include "config.h"
 
