@@ -14,8 +14,7 @@
 struct fault {
 	int at;        /* which call fails, 1 = the first; 0 = none */
 	int error;     /* with this errno */
-	bool for_good; /* and all after it, as on a disk that stays full; else once, as sqlite's test_vfs has
-			  it */
+	bool for_good; /* and all after it, as on a disk that stays full; else once (sqlite's test_vfs has both) */
 	/* What is missing, as on an older kernel: not counted as failures. */
 	bool no_openat2, no_renameat2, no_tmpfile, no_proc;
 	bool short_io; /* read and write move one byte at a time */
