@@ -18,6 +18,9 @@ struct fault {
 	/* What is missing, as on an older kernel: not counted as failures. */
 	bool no_openat2, no_renameat2, no_tmpfile, no_proc;
 	bool short_io; /* read and write move one byte at a time */
+	/* What happens to come between two calls of ours. */
+	void (*after_read)(void);
+	bool ended; /* poll: what is waited for has happened */
 };
 
 void fault_arm(const struct fault *f);
