@@ -159,7 +159,7 @@ int lease_create(int dirfd, const char *name, const void *buf, size_t len)
 	return e < 0 && missing ? create_renamed(dirfd, name, buf, len) : e;
 }
 
-/* The inode is held open over it all, by a path descriptor: its number cannot come back as another file's between two looks. */
+/* A path descriptor holds the inode all the while, so that its number cannot come back as another file's. */
 int lease_touch(int dirfd, const char *name, struct lease_stat *ret)
 {
 	struct lease_stat before, after;

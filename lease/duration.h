@@ -23,7 +23,10 @@
 int lease_duration_parse(const char *s, int64_t *ret);
 /* The shortest exact spelling that parse reads back ("90s", "5m", "800ms"; below 1 ms is rounded up to 1 ms), or "never". */
 void lease_duration_format(char buf[LEASE_DURATION_SIZE], int64_t ns);
-/* For people, after a verb ("287 s", "800 ms", "12 m", "3 h", "2 d"): a whole number, a blank, a unit; rounded down, never below 0. */
+/*
+ * For people, after a verb ("287 s", "800 ms", "12 m", "3 h", "2 d"): a whole number, a blank, a unit; rounded
+ * down, never below 0.
+ */
 void lease_duration_human(char buf[LEASE_DURATION_SIZE], int64_t ns);
 
 enum lease_ttl_verdict {

@@ -149,7 +149,7 @@ static int real_uid(int32_t pid, uid_t *ret)
 	return 0;
 }
 
-/* Looks at the number, then sees that the process we hold has not ended: so it had that number all the while. */
+/* Looks at the number, then sees that the process we hold has not ended: the number was its all the while. */
 static int check_held(int pidfd, const struct lease_process *p, uid_t uid)
 {
 	struct pollfd poll_for = {.fd = pidfd, .events = POLLIN};

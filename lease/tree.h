@@ -5,10 +5,11 @@
  *	notices/active/   one lock per live lease
  *	notices/archive/  moved here = released
  *
- * Who calls: pam_lease (inside sshd, as root), klease (as a user), the daemon's watcher. So: no stdio, no allocation, no static data,
- * no umask or chdir, every descriptor O_CLOEXEC, no path below the root ever followed: openat2(RESOLVE_NO_SYMLINKS|RESOLVE_NO_XDEV
- * |RESOLVE_BENEATH) where the kernel has it, else O_NOFOLLOW on single names. Nothing here blocks on a FIFO, a fcntl lease or a
- * terminal. Errors are -errno; nothing is logged; results are set on success only.
+ * Who calls: pam_lease (inside sshd, as root), klease (as a user), the daemon's watcher. So: no stdio, no allocation, no
+ * static data, no umask or chdir, every descriptor O_CLOEXEC, no path below the root ever followed:
+ * openat2(RESOLVE_NO_SYMLINKS|RESOLVE_NO_XDEV|RESOLVE_BENEATH) where the kernel has it, else O_NOFOLLOW on single names.
+ * Nothing here blocks on a FIFO, a fcntl lease or a terminal. Errors are -errno; nothing is logged; results are set on
+ * success only.
  *
  * After a crash at any point: a lock is there whole (0644, caller's, at most LEASE_FILE_MAX bytes) or not at all; what a cut-off
  * create may leave is a `.tmp-<id>` file in a directory where O_TMPFILE does not work, which every reader skips.
@@ -54,7 +55,10 @@ int lease_create(int dirfd, const char *name, const void *buf, size_t len);
  */
 int lease_touch(int dirfd, const char *name, struct lease_stat *ret);
 
-/* Moves a name from one directory to another, never replacing (renameat2 RENAME_NOREPLACE; linkat+unlinkat where it is missing). */
+/*
+ * Moves a name from one directory to another, never replacing (renameat2 RENAME_NOREPLACE; linkat+unlinkat where
+ * it is missing).
+ */
 int lease_move(int from, const char *name, int to, const char *to_name);
 
 /* The name in dirfd that ends in this id: 0, -ENOENT. Copies the first `lock-` name that does. */
@@ -64,9 +68,10 @@ int lease_find(int dirfd, const char *id, char name[LEASE_NAME_SIZE]);
 int lease_list(int dirfd, int (*each)(void *arg, const char *name), void *arg);
 
 /*
- * Reads a file others may have made: O_NOFOLLOW|O_NONBLOCK|O_NOCTTY|O_CLOEXEC, fstat says regular, one link, at most max bytes, then
- * one read. -ELOOP link, -ENXIO/-EINVAL no regular file, -EMLINK more than one link, -EFBIG too long, -EAGAIN changed while read. 
- * uid: the owner it must have, or (uid_t)-1 for any; -EPERM when it has another. st (may be NULL) is the fstat of what was read.
+ * Reads a file others may have made: O_NOFOLLOW|O_NONBLOCK|O_NOCTTY|O_CLOEXEC, fstat says regular, one link, at most max
+ * bytes, then one read. -ELOOP link, -ENXIO/-EINVAL no regular file, -EMLINK more than one link, -EFBIG too long, -EAGAIN
+ * changed while read. uid: the owner it must have, or (uid_t)-1 for any; -EPERM when it has another. st (may be NULL) is
+ * the fstat of what was read.
  */
 int lease_read(int dirfd, const char *name, uid_t uid, char *buf, size_t max, size_t *ret_len, struct lease_stat *st);
 

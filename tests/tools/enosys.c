@@ -1,9 +1,9 @@
 /*
  * enosys [tmpfile] [openat2] [renameat2] -- PROGRAM [ARG...]
  *
- * Runs a program as an older kernel or a lesser filesystem would have it: the calls named fail with ENOSYS, O_TMPFILE with
- * EOPNOTSUPP. A fallback that no test reaches is none. After crun's tests/no_openat2.c. Exit 77 where the kernel lets no
- * filter be set, which Automake counts as skipped.
+ * Runs a program as an older kernel or a lesser filesystem would have it: the calls named fail with ENOSYS,
+ * O_TMPFILE with EOPNOTSUPP. A fallback that no test reaches is none. After crun's tests/no_openat2.c. Exit
+ * 77 where the kernel lets no filter be set, which Automake counts as skipped.
  *
  * The filter does not look at the architecture: it is for programs built like this one.
  */
@@ -61,7 +61,7 @@ static void fail_tmpfile(void)
 
 int main(int argc, char **argv)
 {
-	struct sock_fprog program = { .filter = filter };
+	struct sock_fprog program = {.filter = filter};
 	int i;
 
 	for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -82,7 +82,8 @@ int main(int argc, char **argv)
 	}
 	add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
 	program.len = n_filter;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0) {
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0) {
 		perror("enosys: no filter can be set here");
 		return SKIPPED;
 	}

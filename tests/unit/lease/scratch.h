@@ -1,4 +1,5 @@
-/* tests/unit/lease/scratch.h: a directory of the test's own, and looks into it. Every function ends the test when it cannot. */
+/* tests/unit/lease/scratch.h: a directory of the test's own, and looks into it. Every function ends the test
+ * when it cannot. */
 #ifndef TESTS_LEASE_SCRATCH_H
 #define TESTS_LEASE_SCRATCH_H
 

@@ -92,7 +92,7 @@ static void the_umask_neither_hides_a_lock_nor_is_changed(void **state)
 
 static void what_has_the_name_already_stays_what_it_was(void **state)
 {
-	static const char *const names[] = { "file", "link", "dangling", "fifo", "folder" };
+	static const char *const names[] = {"file", "link", "dangling", "fifo", "folder"};
 
 	(void)state;
 	scratch_write(dir.fd, "file", "old", 3);
@@ -134,7 +134,7 @@ static void a_limit_on_file_size_is_an_error_and_no_death(void **state)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		struct rlimit limit = { .rlim_cur = 4, .rlim_max = RLIM_INFINITY };
+		struct rlimit limit = {.rlim_cur = 4, .rlim_max = RLIM_INFINITY};
 		int e, f;
 
 		signal(SIGXFSZ, SIG_DFL);
@@ -196,7 +196,7 @@ static void of_many_creators_of_one_name_one_wins(void **state)
 
 static void a_touch_moves_mtime_to_now_and_nothing_else(void **state)
 {
-	const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
+	const struct timespec old[2] = {{1000, 0}, {1000, 0}};
 	struct lease_stat before, after, look;
 	struct timespec now;
 
@@ -218,7 +218,7 @@ static void a_touch_moves_mtime_to_now_and_nothing_else(void **state)
 
 static void a_touch_never_creates_a_file(void **state)
 {
-	struct lease_stat st = { .ino = 77 };
+	struct lease_stat st = {.ino = 77};
 
 	(void)state;
 	assert_int_equal(lease_touch(dir.fd, NAME, &st), -ENOENT);
@@ -228,8 +228,8 @@ static void a_touch_never_creates_a_file(void **state)
 
 static void a_touch_follows_no_link_and_wants_a_regular_file(void **state)
 {
-	static const char *const names[] = { "link", "dangling", "fifo", "folder" };
-	const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
+	static const char *const names[] = {"link", "dangling", "fifo", "folder"};
+	const struct timespec old[2] = {{1000, 0}, {1000, 0}};
 	struct lease_stat st;
 
 	(void)state;
@@ -249,7 +249,7 @@ static void a_touch_follows_no_link_and_wants_a_regular_file(void **state)
 /* Puts a new file of old mtime in the lock's place, again and again, until the pipe closes. */
 static int replace_all_the_time(int stop)
 {
-	const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
+	const struct timespec old[2] = {{1000, 0}, {1000, 0}};
 	char byte;
 
 	while (read(stop, &byte, 1) < 0) {
@@ -277,7 +277,7 @@ static void a_touch_that_says_yes_has_touched_the_file_it_names(void **state)
 	}
 	close(stop[0]);
 	for (int i = 0; i < 5000; i++) {
-		struct lease_stat st = { 0 };
+		struct lease_stat st = {0};
 		int e = lease_touch(dir.fd, NAME, &st);
 
 		if (e == 0)
@@ -293,7 +293,7 @@ static void a_touch_that_says_yes_has_touched_the_file_it_names(void **state)
 /* What bash and zsh do: `[ -f "$lock" ] && printf '#' 1<>"$lock"`. */
 static void a_beat_of_one_byte_leaves_the_record_as_it_was(void **state)
 {
-	const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
+	const struct timespec old[2] = {{1000, 0}, {1000, 0}};
 	struct lease_record r, back;
 	struct lease_error err;
 	struct lease_stat st;
@@ -368,21 +368,25 @@ static void a_link_is_moved_as_a_link(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_filter_bites_where_there_is_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_create_makes_the_file_whole_readable_and_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_umask_neither_hides_a_lock_nor_is_changed, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_has_the_name_already_stays_what_it_was, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_body_too_long_or_a_name_too_long_makes_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_limit_on_file_size_is_an_error_and_no_death, setup, teardown),
-		cmocka_unit_test_setup_teardown(of_many_creators_of_one_name_one_wins, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_touch_moves_mtime_to_now_and_nothing_else, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_touch_never_creates_a_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_touch_follows_no_link_and_wants_a_regular_file, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_touch_that_says_yes_has_touched_the_file_it_names, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_beat_of_one_byte_leaves_the_record_as_it_was, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_move_takes_the_same_file_to_the_other_folder, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_move_never_replaces, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_link_is_moved_as_a_link, setup, teardown),
+	    cmocka_unit_test_setup_teardown(the_filter_bites_where_there_is_one, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_create_makes_the_file_whole_readable_and_alone, setup,
+					    teardown),
+	    cmocka_unit_test_setup_teardown(the_umask_neither_hides_a_lock_nor_is_changed, setup, teardown),
+	    cmocka_unit_test_setup_teardown(what_has_the_name_already_stays_what_it_was, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_body_too_long_or_a_name_too_long_makes_nothing, setup,
+					    teardown),
+	    cmocka_unit_test_setup_teardown(a_limit_on_file_size_is_an_error_and_no_death, setup, teardown),
+	    cmocka_unit_test_setup_teardown(of_many_creators_of_one_name_one_wins, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_touch_moves_mtime_to_now_and_nothing_else, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_touch_never_creates_a_file, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_touch_follows_no_link_and_wants_a_regular_file, setup,
+					    teardown),
+	    cmocka_unit_test_setup_teardown(a_touch_that_says_yes_has_touched_the_file_it_names, setup,
+					    teardown),
+	    cmocka_unit_test_setup_teardown(a_beat_of_one_byte_leaves_the_record_as_it_was, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_move_takes_the_same_file_to_the_other_folder, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_move_never_replaces, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_link_is_moved_as_a_link, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

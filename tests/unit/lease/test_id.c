@@ -18,7 +18,8 @@ static void what_is_made_is_valid(void **state)
 	}
 }
 
-/* 2000 draws of 50 bits clash once in 500 million runs of this test; an id with 20 bits or fewer would nearly always. */
+/* 2000 draws of 50 bits clash once in 500 million runs of this test; an id with 20 bits or fewer would nearly
+ * always. */
 static void no_two_are_the_same(void **state)
 {
 	static char ids[2000][LEASE_ID_SIZE];
@@ -34,7 +35,7 @@ static void no_two_are_the_same(void **state)
 /* A letter that never came in 20000 draws of 32 would be one in 10^275. */
 static void every_letter_of_the_alphabet_comes(void **state)
 {
-	char id[LEASE_ID_SIZE], seen[256] = { 0 };
+	char id[LEASE_ID_SIZE], seen[256] = {0};
 	int letters = 0;
 
 	(void)state;
@@ -54,22 +55,22 @@ static void only_an_id_is_an_id(void **state)
 		const char *s;
 		bool valid;
 	} cases[] = {
-		{ "kls-aaaaaaaaaa", true },
-		{ "kls-z234567abc", true },
-		{ "", false },
-		{ "kls-", false },
-		{ "kls-aaaaaaaaa", false },
-		{ "kls-aaaaaaaaaaa", false },
-		{ "kls-aaaaaaaaa\n", false },
-		{ "kls-aaaaaaaaaa\n", false },
-		{ "kls-Aaaaaaaaaa", false },
-		{ "kls-aaaaa1aaaa", false },
-		{ "kls-aaaaa8aaaa", false },
-		{ "kls-aaaa/aaaaa", false },
-		{ "KLS-aaaaaaaaaa", false },
-		{ "kls_aaaaaaaaaa", false },
-		{ " kls-aaaaaaaaaa", false },
-		{ "kls-aaaaaaaaa\xc3", false },
+	    {"kls-aaaaaaaaaa", true},
+	    {"kls-z234567abc", true},
+	    {"", false},
+	    {"kls-", false},
+	    {"kls-aaaaaaaaa", false},
+	    {"kls-aaaaaaaaaaa", false},
+	    {"kls-aaaaaaaaa\n", false},
+	    {"kls-aaaaaaaaaa\n", false},
+	    {"kls-Aaaaaaaaaa", false},
+	    {"kls-aaaaa1aaaa", false},
+	    {"kls-aaaaa8aaaa", false},
+	    {"kls-aaaa/aaaaa", false},
+	    {"KLS-aaaaaaaaaa", false},
+	    {"kls_aaaaaaaaaa", false},
+	    {" kls-aaaaaaaaaa", false},
+	    {"kls-aaaaaaaaa\xc3", false},
 	};
 
 	(void)state;
@@ -81,10 +82,10 @@ static void only_an_id_is_an_id(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_made_is_valid),
-		cmocka_unit_test(no_two_are_the_same),
-		cmocka_unit_test(every_letter_of_the_alphabet_comes),
-		cmocka_unit_test(only_an_id_is_an_id),
+	    cmocka_unit_test(what_is_made_is_valid),
+	    cmocka_unit_test(no_two_are_the_same),
+	    cmocka_unit_test(every_letter_of_the_alphabet_comes),
+	    cmocka_unit_test(only_an_id_is_an_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

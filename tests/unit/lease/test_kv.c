@@ -29,7 +29,10 @@ static void pairs_come_in_order_with_their_lines(void **state)
 {
 	static const char text[] = H "ttl=5m\nlabel=project=kruze\nlabel=\na.b-c_9= x = y \n";
 	static const struct lease_pair want[] = {
-		{ "ttl", "5m", 2 }, { "label", "project=kruze", 3 }, { "label", "", 4 }, { "a.b-c_9", " x = y ", 5 },
+	    {"ttl", "5m", 2},
+	    {"label", "project=kruze", 3},
+	    {"label", "", 4},
+	    {"a.b-c_9", " x = y ", 5},
 	};
 	struct lease_pair pair;
 	struct lease_error err;
@@ -58,40 +61,40 @@ static void a_wrong_file_is_refused_with_its_line_and_what_is_right(void **state
 		int ret, line;
 		const char *what;
 	} cases[] = {
-		{ TEXT(H), 0, 0, NULL },
-		{ TEXT(H K31 "=x\n"), 1, 0, NULL },
-		{ TEXT(H "a=\xc3\xb6\n"), 1, 0, NULL },
-		{ TEXT(""), -ENODATA, 1, "the first line must be" },
-		{ TEXT("#"), -ENODATA, 1, "the first line must be" },
-		{ TEXT("#leasewatch"), -ENODATA, 1, "the first line must be" },
-		{ TEXT("\177ELF"), -ENODATA, 1, "the first line must be" },
-		{ TEXT("ttl=5m\n"), -ENODATA, 1, "the first line must be" },
-		{ TEXT("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), -ENODATA, 1, "the first line must be" },
-		{ TEXT("#leasewatch 1"), -EINVAL, 1, "another format" },
-		{ TEXT("#leasewatch 2\n"), -EINVAL, 1, "another format" },
-		{ TEXT("#leasewatch 12\n"), -EINVAL, 1, "another format" },
-		{ TEXT("#leasewatch 1\r\n"), -EINVAL, 1, "another format" },
-		{ TEXT("#leasewatch 1 \n"), -EINVAL, 1, "another format" },
-		{ TEXT(H "\0"), -EINVAL, 2, "NUL" },
-		{ TEXT(H "a=b\nc=d\0e\n"), -EINVAL, 3, "NUL" },
-		{ TEXT(H "a=b\n\0"), -EINVAL, 3, "NUL" },
-		{ TEXT(H "a=b"), -EINVAL, 2, "newline" },
-		{ TEXT(H "a=b\nc=d\ne"), -EINVAL, 4, "newline" },
-		{ TEXT(H "\n"), -EINVAL, 2, "empty line" },
-		{ TEXT(H "a=b\n\nc=d\n"), -EINVAL, 3, "empty line" },
-		{ TEXT(H "a\n"), -EINVAL, 2, "not key=value" },
-		{ TEXT(H "=b\n"), -EINVAL, 2, "key" },
-		{ TEXT(H "# remark\n"), -EINVAL, 2, "not key=value" },
-		{ TEXT(H " a=b\n"), -EINVAL, 2, "not key=value" },
-		{ TEXT(H "a =b\n"), -EINVAL, 2, "not key=value" },
-		{ TEXT(H "A=b\n"), -EINVAL, 2, "not key=value" },
-		{ TEXT(H "9=b\n"), -EINVAL, 2, "not key=value" },
-		{ TEXT(H K31 "2=x\n"), -EINVAL, 2, "not key=value" },
-		{ TEXT(H "a\x1b=b\n"), -EINVAL, 2, "not key=value" },
-		{ TEXT(H "a=b\r\n"), -EINVAL, 2, "control byte" },
-		{ TEXT(H "a=\tb\n"), -EINVAL, 2, "control byte" },
-		{ TEXT(H "a=\x1b[31m\n"), -EINVAL, 2, "control byte" },
-		{ TEXT(H "a=\x7f\n"), -EINVAL, 2, "control byte" },
+	    {TEXT(H), 0, 0, NULL},
+	    {TEXT(H K31 "=x\n"), 1, 0, NULL},
+	    {TEXT(H "a=\xc3\xb6\n"), 1, 0, NULL},
+	    {TEXT(""), -ENODATA, 1, "the first line must be"},
+	    {TEXT("#"), -ENODATA, 1, "the first line must be"},
+	    {TEXT("#leasewatch"), -ENODATA, 1, "the first line must be"},
+	    {TEXT("\177ELF"), -ENODATA, 1, "the first line must be"},
+	    {TEXT("ttl=5m\n"), -ENODATA, 1, "the first line must be"},
+	    {TEXT("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), -ENODATA, 1, "the first line must be"},
+	    {TEXT("#leasewatch 1"), -EINVAL, 1, "another format"},
+	    {TEXT("#leasewatch 2\n"), -EINVAL, 1, "another format"},
+	    {TEXT("#leasewatch 12\n"), -EINVAL, 1, "another format"},
+	    {TEXT("#leasewatch 1\r\n"), -EINVAL, 1, "another format"},
+	    {TEXT("#leasewatch 1 \n"), -EINVAL, 1, "another format"},
+	    {TEXT(H "\0"), -EINVAL, 2, "NUL"},
+	    {TEXT(H "a=b\nc=d\0e\n"), -EINVAL, 3, "NUL"},
+	    {TEXT(H "a=b\n\0"), -EINVAL, 3, "NUL"},
+	    {TEXT(H "a=b"), -EINVAL, 2, "newline"},
+	    {TEXT(H "a=b\nc=d\ne"), -EINVAL, 4, "newline"},
+	    {TEXT(H "\n"), -EINVAL, 2, "empty line"},
+	    {TEXT(H "a=b\n\nc=d\n"), -EINVAL, 3, "empty line"},
+	    {TEXT(H "a\n"), -EINVAL, 2, "not key=value"},
+	    {TEXT(H "=b\n"), -EINVAL, 2, "key"},
+	    {TEXT(H "# remark\n"), -EINVAL, 2, "not key=value"},
+	    {TEXT(H " a=b\n"), -EINVAL, 2, "not key=value"},
+	    {TEXT(H "a =b\n"), -EINVAL, 2, "not key=value"},
+	    {TEXT(H "A=b\n"), -EINVAL, 2, "not key=value"},
+	    {TEXT(H "9=b\n"), -EINVAL, 2, "not key=value"},
+	    {TEXT(H K31 "2=x\n"), -EINVAL, 2, "not key=value"},
+	    {TEXT(H "a\x1b=b\n"), -EINVAL, 2, "not key=value"},
+	    {TEXT(H "a=b\r\n"), -EINVAL, 2, "control byte"},
+	    {TEXT(H "a=\tb\n"), -EINVAL, 2, "control byte"},
+	    {TEXT(H "a=\x1b[31m\n"), -EINVAL, 2, "control byte"},
+	    {TEXT(H "a=\x7f\n"), -EINVAL, 2, "control byte"},
 	};
 	struct lease_error err;
 
@@ -147,10 +150,10 @@ static void what_is_written_reads_back(void **state)
 		long long value;
 		const char *text;
 	} numbers[] = {
-		{ "zero", 0, "0" },
-		{ "minus", -1, "-1" },
-		{ "min", LLONG_MIN, "-9223372036854775808" },
-		{ "max", LLONG_MAX, "9223372036854775807" },
+	    {"zero", 0, "0"},
+	    {"minus", -1, "-1"},
+	    {"min", LLONG_MIN, "-9223372036854775808"},
+	    {"max", LLONG_MAX, "9223372036854775807"},
 	};
 	char buf[LEASE_FILE_MAX];
 	struct lease_kv_out o;
@@ -181,8 +184,8 @@ static void a_writer_refuses_what_a_reader_would(void **state)
 	static const struct {
 		const char *key, *value;
 	} cases[] = {
-		{ "a", "x\ny=z" }, { "a", "\x1b" }, { "a", "\x7f" }, { "", "x" },      { "A", "x" },
-		{ "a b", "x" },	   { "a=b", "x" },  { "9", "x" },    { K31 "2", "x" },
+	    {"a", "x\ny=z"}, {"a", "\x1b"}, {"a", "\x7f"}, {"", "x"},      {"A", "x"},
+	    {"a b", "x"},    {"a=b", "x"},  {"9", "x"},    {K31 "2", "x"},
 	};
 	char buf[4096], big[1002];
 	struct lease_kv_out o;
@@ -228,13 +231,13 @@ static void a_full_buffer_is_said_at_the_end_and_never_overrun(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pairs_come_in_order_with_their_lines),
-		cmocka_unit_test(a_wrong_file_is_refused_with_its_line_and_what_is_right),
-		cmocka_unit_test(a_value_may_have_1000_bytes_and_no_more),
-		cmocka_unit_test(a_file_of_4096_bytes_is_read_and_one_of_4097_is_not),
-		cmocka_unit_test(what_is_written_reads_back),
-		cmocka_unit_test(a_writer_refuses_what_a_reader_would),
-		cmocka_unit_test(a_full_buffer_is_said_at_the_end_and_never_overrun),
+	    cmocka_unit_test(pairs_come_in_order_with_their_lines),
+	    cmocka_unit_test(a_wrong_file_is_refused_with_its_line_and_what_is_right),
+	    cmocka_unit_test(a_value_may_have_1000_bytes_and_no_more),
+	    cmocka_unit_test(a_file_of_4096_bytes_is_read_and_one_of_4097_is_not),
+	    cmocka_unit_test(what_is_written_reads_back),
+	    cmocka_unit_test(a_writer_refuses_what_a_reader_would),
+	    cmocka_unit_test(a_full_buffer_is_said_at_the_end_and_never_overrun),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

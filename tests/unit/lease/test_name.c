@@ -15,10 +15,10 @@ static void a_surface_is_1_to_32_plain_characters(void **state)
 		const char *s;
 		bool valid;
 	} cases[] = {
-		{ "sshd", true },   { "k-go", true },    { "9p", true },       { "A.b_c-d", true },
-		{ S32, true },	    { S32 "3", false },  { "", false },	       { "-x", false },
-		{ ".x", false },    { "_x", false },     { "a b", false },     { "a/b", false },
-		{ "a\n", false },   { "a%20", false },   { "b\xc3\xa4", false }, { "a=b", false },
+	    {"sshd", true}, {"k-go", true},   {"9p", true},         {"A.b_c-d", true},
+	    {S32, true},    {S32 "3", false}, {"", false},          {"-x", false},
+	    {".x", false},  {"_x", false},    {"a b", false},       {"a/b", false},
+	    {"a\n", false}, {"a%20", false},  {"b\xc3\xa4", false}, {"a=b", false},
 	};
 
 	(void)state;
@@ -32,16 +32,16 @@ static void odd_bytes_of_a_user_are_encoded(void **state)
 	static const struct {
 		const char *user, *name;
 	} cases[] = {
-		{ "anna", "lock-sshd-anna-" ID },
-		{ "a.b_c-d", "lock-sshd-a.b_c-d-" ID },
-		{ "anna@example.org", "lock-sshd-anna@example.org-" ID },
-		{ "DOM\\anna", "lock-sshd-DOM%5Canna-" ID },
-		{ "host$", "lock-sshd-host%24-" ID },
-		{ "../../etc/passwd", "lock-sshd-..%2F..%2Fetc%2Fpasswd-" ID },
-		{ "a b\n", "lock-sshd-a%20b%0A-" ID },
-		{ "100%", "lock-sshd-100%25-" ID },
-		{ "j\xc3\xb6rg\x7f\x01", "lock-sshd-j%C3%B6rg%7F%01-" ID },
-		{ "", "lock-sshd--" ID },
+	    {"anna", "lock-sshd-anna-" ID},
+	    {"a.b_c-d", "lock-sshd-a.b_c-d-" ID},
+	    {"anna@example.org", "lock-sshd-anna@example.org-" ID},
+	    {"DOM\\anna", "lock-sshd-DOM%5Canna-" ID},
+	    {"host$", "lock-sshd-host%24-" ID},
+	    {"../../etc/passwd", "lock-sshd-..%2F..%2Fetc%2Fpasswd-" ID},
+	    {"a b\n", "lock-sshd-a%20b%0A-" ID},
+	    {"100%", "lock-sshd-100%25-" ID},
+	    {"j\xc3\xb6rg\x7f\x01", "lock-sshd-j%C3%B6rg%7F%01-" ID},
+	    {"", "lock-sshd--" ID},
 	};
 
 	(void)state;
@@ -95,30 +95,30 @@ static void only_the_trailing_id_of_a_lock_is_read(void **state)
 		const char *name;
 		bool valid;
 	} cases[] = {
-		{ "lock-sshd-anna-" ID, true },
-		{ "lock-x-y-" ID, true },
-		{ "lock-x-" ID, true },
-		{ "lock-k-go-anna-kls-bbbbbbbbbb-" ID, true },
-		{ "lock-%2F..-" ID, true },
-		{ "", false },
-		{ "lock-", false },
-		{ ID, false },
-		{ "lock-" ID, false },
-		{ "lock--" ID, false },
-		{ "lock-x-y-" ID "-", false },
-		{ "lock-x-y-" ID ".bak", false },
-		{ "lock-x-y" ID, false },
-		{ "lock-x-y_" ID, false },
-		{ "lock-x-y-kls-ABCDEFGHIJ", false },
-		{ "Lock-x-y-" ID, false },
-		{ ".lock-x-y-" ID, false },
-		{ "ask-" ID, false },
-		{ "lock-a b-" ID, false },
-		{ "lock-a\n-" ID, false },
-		{ "lock-a/b-" ID, false },
-		{ "lock-\x1b[2J-" ID, false },
-		{ "lock-\x7f-" ID, false },
-		{ "lock-\xc3\xb6-" ID, false },
+	    {"lock-sshd-anna-" ID, true},
+	    {"lock-x-y-" ID, true},
+	    {"lock-x-" ID, true},
+	    {"lock-k-go-anna-kls-bbbbbbbbbb-" ID, true},
+	    {"lock-%2F..-" ID, true},
+	    {"", false},
+	    {"lock-", false},
+	    {ID, false},
+	    {"lock-" ID, false},
+	    {"lock--" ID, false},
+	    {"lock-x-y-" ID "-", false},
+	    {"lock-x-y-" ID ".bak", false},
+	    {"lock-x-y" ID, false},
+	    {"lock-x-y_" ID, false},
+	    {"lock-x-y-kls-ABCDEFGHIJ", false},
+	    {"Lock-x-y-" ID, false},
+	    {".lock-x-y-" ID, false},
+	    {"ask-" ID, false},
+	    {"lock-a b-" ID, false},
+	    {"lock-a\n-" ID, false},
+	    {"lock-a/b-" ID, false},
+	    {"lock-\x1b[2J-" ID, false},
+	    {"lock-\x7f-" ID, false},
+	    {"lock-\xc3\xb6-" ID, false},
 	};
 
 	(void)state;
@@ -159,13 +159,13 @@ static void an_ask_is_its_id_and_nothing_else(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_surface_is_1_to_32_plain_characters),
-		cmocka_unit_test(odd_bytes_of_a_user_are_encoded),
-		cmocka_unit_test(a_long_user_is_cut_and_never_in_the_middle_of_an_encoded_byte),
-		cmocka_unit_test(a_bad_surface_or_id_makes_no_name),
-		cmocka_unit_test(only_the_trailing_id_of_a_lock_is_read),
-		cmocka_unit_test(a_name_longer_than_a_file_name_is_none),
-		cmocka_unit_test(an_ask_is_its_id_and_nothing_else),
+	    cmocka_unit_test(a_surface_is_1_to_32_plain_characters),
+	    cmocka_unit_test(odd_bytes_of_a_user_are_encoded),
+	    cmocka_unit_test(a_long_user_is_cut_and_never_in_the_middle_of_an_encoded_byte),
+	    cmocka_unit_test(a_bad_surface_or_id_makes_no_name),
+	    cmocka_unit_test(only_the_trailing_id_of_a_lock_is_read),
+	    cmocka_unit_test(a_name_longer_than_a_file_name_is_none),
+	    cmocka_unit_test(an_ask_is_its_id_and_nothing_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

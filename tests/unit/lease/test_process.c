@@ -83,13 +83,14 @@ static void a_process_knows_itself(void **state)
 static void a_hostile_name_changes_nothing_that_is_read(void **state)
 {
 	static const char *const names[] = {
-		") R 1 (", "x) Z 1 1 1", ")))))))))))))))", "a\nUid:\t0\t0", "(", " ", "", "\n\n) S 0 0", "\xff\xfe)",
+	    ") R 1 (", "x) Z 1 1 1", ")))))))))))))))", "a\nUid:\t0\t0", "(",
+	    " ",       "",           "\n\n) S 0 0",     "\xff\xfe)",
 	};
 
 	(void)state;
 	for (size_t i = 0; i < N_OF(names); i++) {
 		struct child plain = start_child(NULL), c = start_child(names[i]);
-		struct lease_process p = { .pid = c.pid };
+		struct lease_process p = {.pid = c.pid};
 		uint64_t before = 0;
 		int32_t ppid = 0;
 		char letter = 0;
@@ -113,8 +114,8 @@ static void a_hostile_name_changes_nothing_that_is_read(void **state)
 static void an_opened_process_is_seen_to_end(void **state)
 {
 	struct child c = start_child(NULL);
-	struct lease_process p = { .pid = c.pid };
-	struct pollfd look = { .events = POLLIN };
+	struct lease_process p = {.pid = c.pid};
+	struct pollfd look = {.events = POLLIN};
 
 	(void)state;
 	assert_int_equal(lease_process_stat(c.pid, &p.start, NULL, NULL), 0);
@@ -130,7 +131,7 @@ static void an_opened_process_is_seen_to_end(void **state)
 static void a_zombie_is_gone_and_so_is_what_was_reaped(void **state)
 {
 	struct child c = start_child(NULL);
-	struct lease_process p = { .pid = c.pid };
+	struct lease_process p = {.pid = c.pid};
 	char letter = 0;
 	int fd = -1, fds = scratch_open_fds();
 
@@ -165,12 +166,12 @@ static void a_number_used_again_is_another_process(void **state)
 
 static void what_is_no_pid_is_no_process(void **state)
 {
-	static const int32_t pids[] = { 0, -1, INT32_MIN, INT32_MAX };
+	static const int32_t pids[] = {0, -1, INT32_MIN, INT32_MAX};
 	int fd;
 
 	(void)state;
 	for (size_t i = 0; i < N_OF(pids); i++) {
-		struct lease_process p = { .pid = pids[i] };
+		struct lease_process p = {.pid = pids[i]};
 
 		assert_int_equal(lease_process_stat(pids[i], NULL, NULL, NULL), -ESRCH);
 		assert_int_equal(lease_process_open(&p, (uid_t)-1, &fd), -ESRCH);
@@ -191,7 +192,7 @@ static void *thread_main(void *arg)
 static void a_thread_is_no_process(void **state)
 {
 	int pipes[4], tid, fd = -1;
-	struct lease_process p = { 0 };
+	struct lease_process p = {0};
 	pthread_t thread;
 
 	(void)state;
@@ -230,14 +231,14 @@ static void the_boot_id_is_the_kernels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_knows_itself),
-		cmocka_unit_test(a_hostile_name_changes_nothing_that_is_read),
-		cmocka_unit_test(an_opened_process_is_seen_to_end),
-		cmocka_unit_test(a_zombie_is_gone_and_so_is_what_was_reaped),
-		cmocka_unit_test(a_number_used_again_is_another_process),
-		cmocka_unit_test(what_is_no_pid_is_no_process),
-		cmocka_unit_test(a_thread_is_no_process),
-		cmocka_unit_test(the_boot_id_is_the_kernels),
+	    cmocka_unit_test(a_process_knows_itself),
+	    cmocka_unit_test(a_hostile_name_changes_nothing_that_is_read),
+	    cmocka_unit_test(an_opened_process_is_seen_to_end),
+	    cmocka_unit_test(a_zombie_is_gone_and_so_is_what_was_reaped),
+	    cmocka_unit_test(a_number_used_again_is_another_process),
+	    cmocka_unit_test(what_is_no_pid_is_no_process),
+	    cmocka_unit_test(a_thread_is_no_process),
+	    cmocka_unit_test(the_boot_id_is_the_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,59 +101,59 @@ static void a_wrong_line_is_refused_with_its_number_and_what_is_right(void **sta
 		int line;
 		const char *what;
 	} cases[] = {
-		{ H "colour=red\n", 2, "unknown key colour" },
-		{ H "#leasewatch 1\n", 2, "key=value" },
-		{ H "ttl=5m\nttl=5m\n", 3, "ttl is said twice" },
-		{ H "run=no\nttl=5m\nrun=no\n", 4, "run is said twice" },
-		{ H "id=\n", 2, "kls-" },
-		{ H "id=kls-ABCDEFGHIJ\n", 2, "kls-" },
-		{ H "session=none\n", 2, "bad session: kls-" },
-		{ H "surface=\n", 2, "1-32" },
-		{ H "surface=build/kruze\n", 2, "1-32" },
-		{ H "profile=Build\n", 2, "bad profile: 1-32" },
-		{ H "runtime=../../bin/sh\n", 2, "bad runtime: 1-32" },
-		{ H "runtime=r2345678901234567890123456789012x\n", 2, "bad runtime: 1-32" },
-		{ H "ttl=\n", 2, "a number and a unit" },
-		{ H "ttl=300\n", 2, "a number and a unit" },
-		{ H "ttl=-5m\n", 2, "a number and a unit" },
-		{ H "ttl=never\n", 2, "a number and a unit" },
-		{ H "ttl=0s\n", 2, "a ttl must be longer than 0" },
-		{ H "ttl=0d\n", 2, "a ttl must be longer than 0" },
-		{ H "ttl=4000d\n", 2, "at most 3650d" },
-		{ H "linger=never\n", 2, "bad linger: a number and a unit" },
-		{ H "linger=-1s\n", 2, "bad linger: a number and a unit" },
-		{ H "usage=\n", 2, "explicit, observed or hybrid" },
-		{ H "usage=Hybrid\n", 2, "explicit, observed or hybrid" },
-		{ H "priority=10\n", 2, "0 to 9" },
-		{ H "priority=-1\n", 2, "0 to 9" },
-		{ H "priority=\n", 2, "0 to 9" },
-		{ H "pid=0\npid_start=1\nboot=" BOOT "\n", 2, "bad pid: the number of a process" },
-		{ H "pid=-1\n", 2, "bad pid: the number of a process" },
-		{ H "leader=2147483648\n", 2, "bad leader: the number of a process" },
-		{ H "leader=4294967297\n", 2, "bad leader: the number of a process" },
-		{ H "waiter=1 \n", 2, "bad waiter: the number of a process" },
-		{ H "waiter=0x1\n", 2, "bad waiter: the number of a process" },
-		{ H "pid_start=9223372036854775808\n", 2, "clock ticks" },
-		{ H "pid_start=\n", 2, "clock ticks" },
-		{ H "leader=5\nboot=" BOOT "\n", 2, "say too leader_start" },
-		{ H "ttl=5m\nleader_start=5\n", 3, "say too leader" },
-		{ H "leader_start=5\nleader=7\n", 3, "say too boot" },
-		{ H "pid=5\npid_start=6\n", 2, "say too boot" },
-		{ H "waiter=5\nwaiter_start=6\n", 2, "say too boot" },
-		{ H "boot=\n", 2, "a uuid" },
-		{ H "boot=0b1c2d3e4f5061728394a5b6c7d8e9f0\n", 2, "a uuid" },
-		{ H "boot=0B1C2D3E-4F50-6172-8394-A5B6C7D8E9F0\n", 2, "a uuid" },
-		{ H "boot=" BOOT "0\n", 2, "a uuid" },
-		{ H "boot=0b1c2d3e-4f50-6172-8394-a5b6c7d8e9g0\n", 2, "a uuid" },
-		{ H "run=1\n", 2, "yes or no" },
-		{ H "run=\n", 2, "yes or no" },
-		{ H "label=\n", 2, "name=text" },
-		{ H "label=project\n", 2, "name=text" },
-		{ H "label==x\n", 2, "name=text" },
-		{ H "label=Project=x\n", 2, "name=text" },
-		{ H "label=k2345678901234567890123456789012=x\n", 2, "name=text" },
-		{ H "label=a=\x1b[2J\n", 2, "control byte" },
-		{ H "ttl=5m", 2, "newline" },
+	    {H "colour=red\n", 2, "unknown key colour"},
+	    {H "#leasewatch 1\n", 2, "key=value"},
+	    {H "ttl=5m\nttl=5m\n", 3, "ttl is said twice"},
+	    {H "run=no\nttl=5m\nrun=no\n", 4, "run is said twice"},
+	    {H "id=\n", 2, "kls-"},
+	    {H "id=kls-ABCDEFGHIJ\n", 2, "kls-"},
+	    {H "session=none\n", 2, "bad session: kls-"},
+	    {H "surface=\n", 2, "1-32"},
+	    {H "surface=build/kruze\n", 2, "1-32"},
+	    {H "profile=Build\n", 2, "bad profile: 1-32"},
+	    {H "runtime=../../bin/sh\n", 2, "bad runtime: 1-32"},
+	    {H "runtime=r2345678901234567890123456789012x\n", 2, "bad runtime: 1-32"},
+	    {H "ttl=\n", 2, "a number and a unit"},
+	    {H "ttl=300\n", 2, "a number and a unit"},
+	    {H "ttl=-5m\n", 2, "a number and a unit"},
+	    {H "ttl=never\n", 2, "a number and a unit"},
+	    {H "ttl=0s\n", 2, "a ttl must be longer than 0"},
+	    {H "ttl=0d\n", 2, "a ttl must be longer than 0"},
+	    {H "ttl=4000d\n", 2, "at most 3650d"},
+	    {H "linger=never\n", 2, "bad linger: a number and a unit"},
+	    {H "linger=-1s\n", 2, "bad linger: a number and a unit"},
+	    {H "usage=\n", 2, "explicit, observed or hybrid"},
+	    {H "usage=Hybrid\n", 2, "explicit, observed or hybrid"},
+	    {H "priority=10\n", 2, "0 to 9"},
+	    {H "priority=-1\n", 2, "0 to 9"},
+	    {H "priority=\n", 2, "0 to 9"},
+	    {H "pid=0\npid_start=1\nboot=" BOOT "\n", 2, "bad pid: the number of a process"},
+	    {H "pid=-1\n", 2, "bad pid: the number of a process"},
+	    {H "leader=2147483648\n", 2, "bad leader: the number of a process"},
+	    {H "leader=4294967297\n", 2, "bad leader: the number of a process"},
+	    {H "waiter=1 \n", 2, "bad waiter: the number of a process"},
+	    {H "waiter=0x1\n", 2, "bad waiter: the number of a process"},
+	    {H "pid_start=9223372036854775808\n", 2, "clock ticks"},
+	    {H "pid_start=\n", 2, "clock ticks"},
+	    {H "leader=5\nboot=" BOOT "\n", 2, "say too leader_start"},
+	    {H "ttl=5m\nleader_start=5\n", 3, "say too leader"},
+	    {H "leader_start=5\nleader=7\n", 3, "say too boot"},
+	    {H "pid=5\npid_start=6\n", 2, "say too boot"},
+	    {H "waiter=5\nwaiter_start=6\n", 2, "say too boot"},
+	    {H "boot=\n", 2, "a uuid"},
+	    {H "boot=0b1c2d3e4f5061728394a5b6c7d8e9f0\n", 2, "a uuid"},
+	    {H "boot=0B1C2D3E-4F50-6172-8394-A5B6C7D8E9F0\n", 2, "a uuid"},
+	    {H "boot=" BOOT "0\n", 2, "a uuid"},
+	    {H "boot=0b1c2d3e-4f50-6172-8394-a5b6c7d8e9g0\n", 2, "a uuid"},
+	    {H "run=1\n", 2, "yes or no"},
+	    {H "run=\n", 2, "yes or no"},
+	    {H "label=\n", 2, "name=text"},
+	    {H "label=project\n", 2, "name=text"},
+	    {H "label==x\n", 2, "name=text"},
+	    {H "label=Project=x\n", 2, "name=text"},
+	    {H "label=k2345678901234567890123456789012=x\n", 2, "name=text"},
+	    {H "label=a=\x1b[2J\n", 2, "control byte"},
+	    {H "ttl=5m", 2, "newline"},
 	};
 	struct lease_record r, before;
 	struct lease_error err;
@@ -174,7 +174,13 @@ static void a_wrong_line_is_refused_with_its_number_and_what_is_right(void **sta
 
 static void a_file_without_our_header_is_no_record(void **state)
 {
-	static const char *const cases[] = { "", "#", "x", "ttl=5m\n", "pid 1234\n", "\x7f" "ELF" };
+	static const char *const cases[] = {"",
+					    "#",
+					    "x",
+					    "ttl=5m\n",
+					    "pid 1234\n",
+					    "\x7f"
+					    "ELF"};
 	struct lease_record r;
 	struct lease_error err;
 
@@ -278,17 +284,17 @@ static void set_high_priority(struct lease_record *r)
 }
 static void set_minus_pid(struct lease_record *r)
 {
-	r->leader = (struct lease_process){ .pid = -5, .start = 1 };
+	r->leader = (struct lease_process){.pid = -5, .start = 1};
 	memcpy(r->boot, BOOT, sizeof(BOOT));
 }
 static void set_huge_start(struct lease_record *r)
 {
-	r->leader = (struct lease_process){ .pid = 5, .start = UINT64_MAX };
+	r->leader = (struct lease_process){.pid = 5, .start = UINT64_MAX};
 	memcpy(r->boot, BOOT, sizeof(BOOT));
 }
 static void set_leader_without_boot(struct lease_record *r)
 {
-	r->leader = (struct lease_process){ .pid = 5, .start = 1 };
+	r->leader = (struct lease_process){.pid = 5, .start = 1};
 }
 static void set_usage(struct lease_record *r)
 {
@@ -298,9 +304,9 @@ static void set_usage(struct lease_record *r)
 static void what_parse_would_refuse_is_not_written(void **state)
 {
 	static void (*const cases[])(struct lease_record *) = {
-		set_bad_surface, set_bad_label,	   set_injection,     set_many_labels, set_minus_labels,
-		set_minus_ttl,	 set_ttl_never,	   set_minus_linger,  set_high_priority, set_minus_pid,
-		set_huge_start,	 set_leader_without_boot, set_usage,
+	    set_bad_surface, set_bad_label,           set_injection,    set_many_labels,   set_minus_labels,
+	    set_minus_ttl,   set_ttl_never,           set_minus_linger, set_high_priority, set_minus_pid,
+	    set_huge_start,  set_leader_without_boot, set_usage,
 	};
 	char buf[LEASE_FILE_MAX];
 	struct lease_record r;
@@ -354,7 +360,7 @@ static struct lease_process random_process(void)
 {
 	uint64_t start = random_below(2) ? random_below(UINT32_MAX) : (uint64_t)INT64_MAX - random_below(9);
 
-	return (struct lease_process){ .pid = (int32_t)(1 + random_below(INT32_MAX)), .start = start };
+	return (struct lease_process){.pid = (int32_t)(1 + random_below(INT32_MAX)), .start = start};
 }
 
 static void random_label(char *label)
@@ -366,7 +372,8 @@ static void random_label(char *label)
 	memcpy(label, key, strlen(key));
 	label[strlen(key)] = '=';
 	if (random_below(5))
-		random_text(label + strlen(key) + 1, LEASE_LABEL_SIZE - strlen(key) - 1, "a =#%~\xc3", "z =#%~\"'\xb6");
+		random_text(label + strlen(key) + 1, LEASE_LABEL_SIZE - strlen(key) - 1, "a =#%~\xc3",
+			    "z =#%~\"'\xb6");
 }
 
 static void random_record(struct lease_record *r)
@@ -422,7 +429,8 @@ static void any_record_that_is_written_reads_back_the_same(void **state)
 	}
 }
 
-/* Any one byte changed: still a record or an error with a sentence, and never a byte beyond the text (sanitizers look on). */
+/* Any one byte changed: still a record or an error with a sentence, and never a byte beyond the text
+ * (sanitizers look on). */
 static void any_damage_is_survived(void **state)
 {
 	struct lease_record r;
@@ -451,19 +459,19 @@ static void any_damage_is_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_key_is_read),
-		cmocka_unit_test(a_whole_record_is_written_as_it_was_read),
-		cmocka_unit_test(what_is_not_said_stays_unsaid),
-		cmocka_unit_test(a_wrong_line_is_refused_with_its_number_and_what_is_right),
-		cmocka_unit_test(a_file_without_our_header_is_no_record),
-		cmocka_unit_test(a_record_of_4097_bytes_is_refused),
-		cmocka_unit_test(sixteen_labels_fit_and_a_seventeenth_is_an_error),
-		cmocka_unit_test(a_label_is_at_most_127_bytes),
-		cmocka_unit_test(usages_have_names_that_read_back),
-		cmocka_unit_test(what_parse_would_refuse_is_not_written),
-		cmocka_unit_test(a_small_buffer_is_said_and_never_overrun),
-		cmocka_unit_test(any_record_that_is_written_reads_back_the_same),
-		cmocka_unit_test(any_damage_is_survived),
+	    cmocka_unit_test(every_key_is_read),
+	    cmocka_unit_test(a_whole_record_is_written_as_it_was_read),
+	    cmocka_unit_test(what_is_not_said_stays_unsaid),
+	    cmocka_unit_test(a_wrong_line_is_refused_with_its_number_and_what_is_right),
+	    cmocka_unit_test(a_file_without_our_header_is_no_record),
+	    cmocka_unit_test(a_record_of_4097_bytes_is_refused),
+	    cmocka_unit_test(sixteen_labels_fit_and_a_seventeenth_is_an_error),
+	    cmocka_unit_test(a_label_is_at_most_127_bytes),
+	    cmocka_unit_test(usages_have_names_that_read_back),
+	    cmocka_unit_test(what_parse_would_refuse_is_not_written),
+	    cmocka_unit_test(a_small_buffer_is_said_and_never_overrun),
+	    cmocka_unit_test(any_record_that_is_written_reads_back_the_same),
+	    cmocka_unit_test(any_damage_is_survived),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

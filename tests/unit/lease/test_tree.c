@@ -1,6 +1,6 @@
 /*
- * Looking: open, list, find, stat, read. Changing is in test_change.c. Both run again under tests/tools/enosys, where what they
- * promise has to hold by the fallbacks.
+ * Looking: open, list, find, stat, read. Changing is in test_change.c. Both run again under
+ * tests/tools/enosys, where what they promise has to hold by the fallbacks.
  */
 #include "config.h"
 
@@ -57,7 +57,7 @@ static void the_filter_bites_where_there_is_one(void **state)
 static void a_tree_opens_whole_and_close_on_exec(void **state)
 {
 	struct lease_tree t = LEASE_TREE_CLOSED;
-	const int *fds[] = { &t.root, &t.queue, &t.active, &t.archive };
+	const int *fds[] = {&t.root, &t.queue, &t.active, &t.archive};
 
 	(void)state;
 	scratch_make_tree(&dir);
@@ -74,7 +74,7 @@ static void a_tree_opens_whole_and_close_on_exec(void **state)
 
 static void opening_makes_nothing_and_leaves_the_result_alone(void **state)
 {
-	struct lease_tree t = { 77, 77, 77, 77 };
+	struct lease_tree t = {77, 77, 77, 77};
 
 	(void)state;
 	assert_int_equal(lease_tree_open(&t, dir.path), -ENOENT);
@@ -89,8 +89,8 @@ static void opening_makes_nothing_and_leaves_the_result_alone(void **state)
 
 static void a_link_anywhere_in_the_tree_is_refused(void **state)
 {
-	static const char *const endings[] = { "", "/", "//", "/.", "/./", "/././/" };
-	static const char *const parts[] = { "queue", "active", "archive" };
+	static const char *const endings[] = {"", "/", "//", "/.", "/./", "/././/"};
+	static const char *const parts[] = {"queue", "active", "archive"};
 	char path[PATH_MAX + 32];
 	struct lease_tree t;
 
@@ -157,8 +157,8 @@ static int see(void *arg, const char *name)
 
 static void a_list_skips_dots_and_half_made_files_only(void **state)
 {
-	static const char *const made[] = { "a", ".hidden", NAME, "b\nc", "\xff", "..." };
-	struct seen seen = { 0 };
+	static const char *const made[] = {"a", ".hidden", NAME, "b\nc", "\xff", "..."};
+	struct seen seen = {0};
 
 	(void)state;
 	assert_int_equal(lease_list(dir.fd, see, &seen), 0);
@@ -180,7 +180,7 @@ static void a_list_skips_dots_and_half_made_files_only(void **state)
 
 static void a_list_stops_when_told_and_starts_afresh_each_time(void **state)
 {
-	struct seen seen = { .stop_at = 2 };
+	struct seen seen = {.stop_at = 2};
 
 	(void)state;
 	scratch_write(dir.fd, "a", "", 0);
@@ -188,7 +188,7 @@ static void a_list_stops_when_told_and_starts_afresh_each_time(void **state)
 	scratch_write(dir.fd, "c", "", 0);
 	assert_int_equal(lease_list(dir.fd, see, &seen), -4711);
 	assert_int_equal(seen.n, 2);
-	seen = (struct seen){ 0 };
+	seen = (struct seen){0};
 	assert_int_equal(lease_list(dir.fd, see, &seen), 0);
 	assert_int_equal(seen.n, 3);
 }
@@ -244,7 +244,7 @@ static void a_lock_is_found_by_the_id_at_its_end(void **state)
 
 static void a_stat_says_what_the_kernel_says(void **state)
 {
-	const struct timespec times[2] = { { 5, 6 }, { 1700000000, 123456789 } };
+	const struct timespec times[2] = {{5, 6}, {1700000000, 123456789}};
 	struct lease_stat st, by_fd;
 	struct stat want;
 
@@ -268,10 +268,11 @@ static void a_stat_says_what_the_kernel_says(void **state)
 	assert_true(S_ISLNK(st.mode));
 }
 
-/* Seconds that int64_t nanoseconds cannot hold come from anybody's touch(1); a filesystem may clamp them first. */
+/* Seconds that int64_t nanoseconds cannot hold come from anybody's touch(1); a filesystem may clamp them
+ * first. */
 static void a_stamp_out_of_range_sticks_to_its_end(void **state)
 {
-	struct timespec times[2] = { { 0, 0 }, { INT64_MAX / 1000, 999999999 } };
+	struct timespec times[2] = {{0, 0}, {INT64_MAX / 1000, 999999999}};
 	struct lease_stat st;
 	struct stat got;
 
@@ -296,7 +297,7 @@ static void a_stamp_out_of_range_sticks_to_its_end(void **state)
 
 static void a_name_is_one_part_of_a_path_everywhere(void **state)
 {
-	static const char *const names[] = { "", ".", "..", "/", "a/b", "../x", "/etc/passwd", "a/" };
+	static const char *const names[] = {"", ".", "..", "/", "a/b", "../x", "/etc/passwd", "a/"};
 	struct lease_stat st;
 	char buf[16];
 	size_t len;
@@ -328,7 +329,8 @@ static void a_file_is_read_whole_with_its_stat(void **state)
 	assert_int_equal(len, 6);
 	assert_memory_equal(buf, "hello\n", 6);
 	assert_int_equal(lease_stat(dir.fd, "f", &want), 0);
-	assert_true(st.ino == want.ino && st.mtime == want.mtime && st.size == want.size && st.uid == want.uid);
+	assert_true(st.ino == want.ino && st.mtime == want.mtime && st.size == want.size &&
+		    st.uid == want.uid);
 	assert_int_equal(lease_read(dir.fd, "f", ANY, buf, 6, &len, NULL), 0);
 	assert_int_equal(lease_read(dir.fd, "f", ANY, buf, 5, &len, NULL), -EFBIG);
 	scratch_write(dir.fd, "empty", "", 0);
@@ -338,7 +340,7 @@ static void a_file_is_read_whole_with_its_stat(void **state)
 
 static void a_socket(const char *name)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	assert_true(fd >= 0);
@@ -353,9 +355,9 @@ static void a_hostile_entry_is_refused_and_hangs_nobody(void **state)
 		const char *name;
 		int error;
 	} cases[] = {
-		{ "gone", -ENOENT },	 { "link", -ELOOP },   { "dangling", -ELOOP }, { "fifo", -EINVAL },
-		{ "folder", -EINVAL },	 { "socket", -ENXIO }, { "hard", -EMLINK },    { "4097", -EFBIG },
-		{ "3000000", -EFBIG },
+	    {"gone", -ENOENT}, {"link", -ELOOP},    {"dangling", -ELOOP},
+	    {"fifo", -EINVAL}, {"folder", -EINVAL}, {"socket", -ENXIO},
+	    {"hard", -EMLINK}, {"4097", -EFBIG},    {"3000000", -EFBIG},
 	};
 	static char big[3000000];
 	char buf[LEASE_FILE_MAX];
@@ -371,7 +373,7 @@ static void a_hostile_entry_is_refused_and_hangs_nobody(void **state)
 	scratch_write(dir.fd, "4097", big, 4097);
 	scratch_write(dir.fd, "3000000", big, sizeof(big));
 	for (size_t i = 0; i < N_OF(cases); i++) {
-		struct lease_stat st = { .ino = 77 };
+		struct lease_stat st = {.ino = 77};
 		size_t len = 77;
 		int e = lease_read(dir.fd, cases[i].name, ANY, buf, sizeof(buf), &len, &st);
 
@@ -380,7 +382,8 @@ static void a_hostile_entry_is_refused_and_hangs_nobody(void **state)
 		assert_int_equal(len, 77);
 		assert_int_equal(st.ino, 77);
 	}
-	assert_int_equal(lease_read(dir.fd, "4097", getuid() + 1, buf, sizeof(buf), &(size_t){ 0 }, NULL), -EPERM);
+	assert_int_equal(lease_read(dir.fd, "4097", getuid() + 1, buf, sizeof(buf), &(size_t){0}, NULL),
+			 -EPERM);
 }
 
 /* F_SETLEASE makes a plain open wait until the holder answers, up to lease-break-time. */
@@ -405,21 +408,25 @@ static void a_file_lease_of_the_kernel_makes_nobody_wait(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_filter_bites_where_there_is_one),
-		cmocka_unit_test_setup_teardown(a_tree_opens_whole_and_close_on_exec, setup, teardown),
-		cmocka_unit_test_setup_teardown(opening_makes_nothing_and_leaves_the_result_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_link_anywhere_in_the_tree_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_as_root_is_no_directory_and_a_long_path_is_too_long, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_list_skips_dots_and_half_made_files_only, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_list_stops_when_told_and_starts_afresh_each_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(lists_of_one_directory_do_not_disturb_each_other, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_lock_is_found_by_the_id_at_its_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_stat_says_what_the_kernel_says, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_stamp_out_of_range_sticks_to_its_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_name_is_one_part_of_a_path_everywhere, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_is_read_whole_with_its_stat, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_hostile_entry_is_refused_and_hangs_nobody, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_file_lease_of_the_kernel_makes_nobody_wait, setup, teardown),
+	    cmocka_unit_test(the_filter_bites_where_there_is_one),
+	    cmocka_unit_test_setup_teardown(a_tree_opens_whole_and_close_on_exec, setup, teardown),
+	    cmocka_unit_test_setup_teardown(opening_makes_nothing_and_leaves_the_result_alone, setup,
+					    teardown),
+	    cmocka_unit_test_setup_teardown(a_link_anywhere_in_the_tree_is_refused, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_file_as_root_is_no_directory_and_a_long_path_is_too_long, setup,
+					    teardown),
+	    cmocka_unit_test_setup_teardown(a_list_skips_dots_and_half_made_files_only, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_list_stops_when_told_and_starts_afresh_each_time, setup,
+					    teardown),
+	    cmocka_unit_test_setup_teardown(lists_of_one_directory_do_not_disturb_each_other, setup,
+					    teardown),
+	    cmocka_unit_test_setup_teardown(a_lock_is_found_by_the_id_at_its_end, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_stat_says_what_the_kernel_says, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_stamp_out_of_range_sticks_to_its_end, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_name_is_one_part_of_a_path_everywhere, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_file_is_read_whole_with_its_stat, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_hostile_entry_is_refused_and_hangs_nobody, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_file_lease_of_the_kernel_makes_nobody_wait, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

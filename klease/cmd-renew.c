@@ -1,0 +1,96 @@
+/*
+ * klease renew: touches the lock and says what that was worth, only after the lock was seen to be still in active/ by the inode that was touched.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/renew.h"
+#include "core/state.h"
+#include "klease/ask.h"
+#include "klease/clock.h"
+#include "klease/commands.h"
+#include "klease/exits.h"
+#include "klease/say.h"
+#include "klease/views.h"
+#include "lease/duration.h"
+
+static int lost(struct world *w, const char *id)
+{
+	struct view v;
+	char why[SAFE_SIZE];
+	int r = views_get_ever(w, id, &v);
+
+	if (r == 0)
+		say("lease lost: do not write: %s is %s%s%s", id, v.state, v.why[0] ? ": " : "", safe(why, v.why));
+	else
+		say("lease lost: do not write: there is no lease %s", id);
+	return KX_LOST;
+}
+
+static bool living(const struct view *v)
+{
+	return !view_over(v) && strcmp(v->state, "expired") && strcmp(v->state, "failed");
+}
+
+static int print_left(const struct view *v, const struct lease_stat *st)
+{
+	struct renewable l = { .living = living(v), .in_active = true };
+	int64_t now = clock_wall();
+	struct renewal r = renew(&l, v->ttl, st->mtime > now ? now : st->mtime);
+	char left[LEASE_DURATION_SIZE];
+
+	if (r.outcome != RENEW_OK)
+		return KX_LOST;
+	lease_duration_human(left, r.expires - now);
+	printf("renewed, %s left\n", left);
+	return KX_OK;
+}
+
+static int ask_ttl(struct world *w, const struct args *a)
+{
+	struct ask ask = { .verb = ASK_RENEW, .ttl = a->ttl };
+	struct ask_answer answer;
+
+	(void)strlcpy(ask.lease, a->id, sizeof ask.lease);
+	return ask_daemon(w, &ask, ASK_TIMEOUT, -1, &answer);
+}
+
+int cmd_renew(struct world *w, struct args *a)
+{
+	char name[LEASE_NAME_SIZE];
+	struct lease_stat st;
+	struct view v;
+	int r, status;
+
+	r = lease_find(w->tree.active, a->id, name);
+	if (r == -ENOENT && lease_find(w->tree.queue, a->id, name) == 0) {
+		say("%s waits for admission: there is nothing to renew yet", a->id);
+		return KX_FAILED;
+	}
+	if (r < 0)
+		return lost(w, a->id);
+	if (a->ttl) {
+		status = ask_ttl(w, a);
+		if (status != KX_OK)
+			return status;
+	}
+	r = lease_touch(w->tree.active, name, &st);
+	if (r == -EPERM || r == -EACCES) {
+		say("%s is not yours", a->id);
+		return KX_REFUSED;
+	}
+	if (r < 0)
+		return lost(w, a->id);
+	if (!w->daemon)
+		say("no daemon watches %s: the beat counts when one does", w->notices);
+	r = views_get(w, a->id, &v);
+	if (r < 0 || v.ttl <= 0) {
+		/* The beat stands; how long it lasts only the daemon knows. */
+		printf("renewed\n");
+		return KX_OK;
+	}
+	if (print_left(&v, &st) != KX_OK)
+		return lost(w, a->id);
+	return KX_OK;
+}

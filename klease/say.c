@@ -1,0 +1,49 @@
+/* Only strnvisx is used here, which is the same in both families; vis.h wants to hear a choice all the same. */
+#define LIBBSD_NETBSD_VIS
+
+#include "klease/say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <vis.h>
+
+static const char *program = "klease", *command;
+
+void say_as(const char *p, const char *c)
+{
+	program = p;
+	command = c;
+}
+
+const char *say_program(void)
+{
+	return program;
+}
+
+void say(const char *fmt, ...)
+{
+	char line[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	fflush(stdout);
+	fprintf(stderr, "%s%s%s: %s\n", program, command ? " " : "", command ? command : "", line);
+}
+
+const char *safe(char buf[SAFE_SIZE], const char *s)
+{
+	size_t len = strnlen(s, SAFE_SIZE - 1);
+
+	/* A byte takes four at most; what does not fit is cut, never left raw. */
+	while (strnvisx(buf, SAFE_SIZE, s, len, VIS_CSTYLE | VIS_OCTAL | VIS_NL | VIS_TAB | VIS_NOSLASH) < 0) {
+		if (len == 0) {
+			buf[0] = '\0';
+			break;
+		}
+		len /= 2;
+	}
+	return buf;
+}

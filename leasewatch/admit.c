@@ -1,0 +1,235 @@
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "os/log.h"
+#include "watcher.h"
+
+/* user in `lock-<surface>-<user>-<id>`: for people only, so what can't be read off is left out. */
+static void user_from_name(const char *name, const char *surface, char user[LEASE_USER_SIZE])
+{
+	size_t skip = strlen("lock-") + strlen(surface) + 1;
+	size_t len = strlen(name);
+
+	user[0] = '\0';
+	if (strncmp(name + strlen("lock-"), surface, strlen(surface)) != 0 || len < skip + LEASE_ID_SIZE)
+		return;
+	(void)snprintf(user, LEASE_USER_SIZE, "%.*s", (int)(len - skip - LEASE_ID_SIZE), name + skip);
+}
+
+/* Everything that can be said against a request without a look at the host's load. 0, or -1 with the reason. */
+static int check(struct watcher *w, struct entry *e, char why[LEASE_WHY_SIZE])
+{
+	struct lease *l = &e->l;
+	const struct user *u = user_get(w, l->uid);
+	int quota = settings_daemon(w->settings)->quota_leases;
+	char note[160];
+
+	why[0] = '\0';
+	if (quota >= 0 && u && u->leases > quota) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "uid %u has %d leases and quota_leases is %d: release one first", l->uid,
+			       u->leases - 1, quota);
+		return -1;
+	}
+	if (settings_policy(w->settings, l->record.surface, l->record.profile, &l->policy) < 0) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "no such profile: %s", l->record.profile);
+		return -1;
+	}
+	if (policy_apply_record(&l->policy, &l->record, why, note) < 0)
+		return -1;
+	if (note[0])
+		log_info("%s: %s", l->id, note);
+	if (strcmp(l->policy.runtime, "process") == 0 && l->record.workload.pid == 0) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "runtime process needs a command: klease create -- COMMAND, or klease run");
+		return -1;
+	}
+	(void)snprintf(l->why, sizeof(l->why), "%s", note);
+	return 0;
+}
+
+static void deny(struct watcher *w, struct entry *e, const char *why)
+{
+	step(w, e, EV_DENY, w->now.mono, why);
+}
+
+static void read_record(struct entry *e, int dirfd, char why[LEASE_WHY_SIZE])
+{
+	char buf[LEASE_FILE_MAX + 1], shown[240];
+	struct lease_error err = { 0 };
+	size_t len;
+	int r = lease_read(dirfd, e->l.name, e->l.uid, buf, LEASE_FILE_MAX, &len, NULL);
+
+	why[0] = '\0';
+	lease_record_init(&e->l.record);
+	if (r < 0) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "its record cannot be read: %s", strerror(-r));
+	} else if ((r = lease_record_parse(buf, len, &e->l.record, &err)) < 0) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "its record, line %d: %.100s", err.line,
+			       r == -ENODATA ? "the first line must be #leasewatch 1" : log_escape(shown, sizeof(shown), err.what));
+		lease_record_init(&e->l.record);
+	} else if (e->l.record.id[0] && strcmp(e->l.record.id, e->l.id) != 0) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "its record is of %s, its name is not", e->l.record.id);
+	}
+	if (!lease_surface_valid(e->l.record.surface))
+		(void)snprintf(e->l.record.surface, sizeof(e->l.record.surface), "unknown");
+}
+
+void admit_receive(struct watcher *w, int dirfd, enum place place, const char *name, const struct lease_stat *st)
+{
+	const char *id = lease_name_lock_id(name);
+	char why[LEASE_WHY_SIZE], reason[LEASE_WHY_SIZE];
+	int used = registry_id_used(w->registry, id);
+
+	if (used != 0) { /* over already, or a registry that can't tell: never twice */
+		refuse_file(w, dirfd, name, st->uid, "has the id of a lease that is over: moved to the quarantine");
+		return;
+	}
+	struct entry *e = entry_new(w, id, st->uid);
+	if (!e) {
+		log_err("out of memory: request %s waits", id);
+		w->rescan = true;
+		return;
+	}
+	struct lease *l = &e->l;
+	(void)snprintf(l->name, sizeof(l->name), "%s", name);
+	l->state = ST_REQUESTED;
+	l->dev = st->dev;
+	l->ino = st->ino;
+	l->mtime = st->mtime;
+	l->created = l->since = l->renewed = l->used = l->looked = w->now.mono;
+	l->created_wall = l->since_wall = w->now.wall;
+	e->place = place;
+	read_record(e, dirfd, why);
+	user_from_name(l->name, l->record.surface, l->user);
+	int refused = why[0] ? -1 : check(w, e, why);
+	(void)snprintf(reason, sizeof(reason), "%s", why);
+	if (!l->why[0])
+		(void)snprintf(l->why, sizeof(l->why), "asked for");
+	step_first(w, e);
+	if (refused < 0) {
+		deny(w, e, reason);
+		return;
+	}
+	life_follow(w, e);
+	w->admit = true;
+}
+
+struct runtime *runtime_get(struct watcher *w, const char *name)
+{
+	struct runtime *r;
+
+	SLIST_FOREACH(r, &w->runtimes, all)
+		if (strcmp(r->name, name) == 0)
+			return r;
+	if (!(r = calloc(1, sizeof(*r))))
+		return NULL;
+	(void)snprintf(r->name, sizeof(r->name), "%s", name);
+	SLIST_INSERT_HEAD(&w->runtimes, r, all);
+	return r;
+}
+
+/* Whether what drives it is there; asked of the runtime once, at its first use. 1 yes, 0 not known yet, -1 no. */
+static int runtime_ready(struct watcher *w, const char *name, char why[LEASE_WHY_SIZE])
+{
+	struct runtime *r = runtime_get(w, name);
+
+	if (!r)
+		return 0;
+	if (!r->asked) {
+		struct act_request q = { .verb = ACT_CAPABILITIES, .uid = 0, .deadline = 10 * LEASE_NS_PER_S };
+		memcpy(q.runtime, r->name, sizeof(q.runtime));
+		r->asked = send_request(w, &q) == 0;
+		r->serial = q.serial;
+	}
+	if (!r->known)
+		return 0;
+	if (!r->works)
+		(void)snprintf(why, LEASE_WHY_SIZE, "runtime %s does not work here: %.80s", name, r->line);
+	return r->works ? 1 : -1;
+}
+
+/* The request that is to be admitted next: priority, then age. */
+static struct entry *next_request(struct watcher *w)
+{
+	struct entry *best = NULL;
+
+	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e)) {
+		char why[LEASE_WHY_SIZE];
+		if (e->l.state != ST_REQUESTED)
+			continue;
+		int ready = runtime_ready(w, e->l.policy.runtime, why);
+		if (ready < 0) {
+			deny(w, e, why);
+			continue;
+		}
+		if (ready == 0)
+			continue;
+		if (!best || e->l.policy.priority > best->l.policy.priority ||
+		    (e->l.policy.priority == best->l.policy.priority && e->l.created < best->l.created))
+			best = e;
+	}
+	return best;
+}
+
+/*
+ * Lets in what there is room for. Room, for now, is a free act: no more starts side by side than the actor runs at a time. What
+ * waits longer than queue_timeout is denied.
+ */
+void admit_run(struct watcher *w)
+{
+	int64_t timeout = settings_daemon(w->settings)->queue_timeout;
+	bool waiting = false;
+	struct entry *e;
+
+	while (w->starting < WATCHER_ACTS && (e = next_request(w)) != NULL && !w->broken)
+		step(w, e, EV_ADMIT, w->now.mono, e->l.why[0] && strcmp(e->l.why, "asked for") != 0 ? e->l.why : "admitted: there is room");
+	for (e = entry_next(w, NULL); e; e = entry_next(w, e)) {
+		if (e->l.state != ST_REQUESTED)
+			continue;
+		if (timeout != LEASE_NEVER && w->now.mono - e->l.created >= timeout) {
+			deny(w, e, "waited for queue_timeout and there was no room");
+			continue;
+		}
+		waiting = true;
+		entry_due(w, e, timeout == LEASE_NEVER ? LEASE_NEVER : e->l.created + timeout);
+	}
+	w->admit = waiting && w->starting < WATCHER_ACTS;
+}
+
+/* New settings for leases that live: what would be due by them now gets a fresh full period, and the log says how many. */
+void admit_policy_reload(struct watcher *w)
+{
+	int fresh = 0;
+
+	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e)) {
+		struct policy p;
+		char why[160], note[160];
+		if (!state_living(e->l.state) && e->l.state != ST_REQUESTED)
+			continue;
+		if (settings_policy(w->settings, e->l.record.surface, e->l.record.profile, &p) < 0) {
+			log_warn("%s: profile %s has gone from the configuration: it keeps its old numbers", e->l.id,
+				 e->l.record.profile);
+			continue;
+		}
+		if (policy_apply_record(&p, &e->l.record, why, note) < 0)
+			continue;
+		/* What drives it can't change under it. */
+		memcpy(p.runtime, e->l.policy.runtime, sizeof(p.runtime));
+		e->l.policy = p;
+		if (lease_expires(&e->l) <= w->now.mono || e->l.created + p.max_lifetime <= w->now.mono) {
+			e->l.renewed = w->now.mono;
+			if (p.max_lifetime != LEASE_NEVER && e->l.created + p.max_lifetime <= w->now.mono)
+				e->l.created = w->now.mono;
+			fresh++;
+		}
+		e->row_dirty = e->view_dirty = true;
+		entry_changed(w, e);
+		entry_due(w, e, w->now.mono);
+	}
+	if (fresh > 0)
+		log_warn("the new settings would have ended %d live leases now: each gets a fresh full period instead", fresh);
+}

@@ -1,0 +1,140 @@
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "os/log.h"
+#include "watcher.h"
+
+int send_request(struct watcher *w, struct act_request *r)
+{
+	r->magic = WIRE_MAGIC;
+	r->size = sizeof(*r);
+	r->serial = ++w->serial;
+	if (!wire_request_valid(r)) {
+		log_err("%s %s: a request of our own is not valid; please report it", act_verb_name((enum act_verb)r->verb), r->id);
+		return -EINVAL;
+	}
+	ssize_t n = send(w->peer.fd, r, sizeof(*r), MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n != (ssize_t)sizeof(*r))
+		return n < 0 ? -errno : -EIO;
+	w->acts++;
+	return 0;
+}
+
+static void capabilities(struct watcher *w, const struct act_answer *a)
+{
+	struct runtime *r;
+
+	SLIST_FOREACH(r, &w->runtimes, all) {
+		if (r->known || r->serial != a->serial)
+			continue;
+		r->known = true;
+		r->works = a->outcome == ACT_DONE;
+		r->caps = a->caps;
+		memcpy(r->line, a->line, sizeof(r->line));
+		if (r->works)
+			log_info("runtime %s: hibernate %s, snapshot %s", r->name,
+				 a->caps & ACT_CAP_HIBERNATE_DISK ? "to disk" : a->caps & ACT_CAP_HIBERNATE_FROZEN ? "frozen" : "none",
+				 a->caps & ACT_CAP_SNAPSHOT ? "yes" : "no");
+		else
+			log_warn("runtime %s does not work here: %s", r->name, a->line);
+	}
+	w->admit = true;
+}
+
+/* Where its CPU can be read, as the runtime says. */
+static void take_place(struct entry *e, const struct act_answer *a)
+{
+	free(e->cgroup);
+	e->cgroup = a->cgroup[0] ? strdup(a->cgroup) : NULL;
+	e->tree = a->tree;
+}
+
+static void answered(struct watcher *w, struct entry *e, const struct act_answer *a)
+{
+	bool done = a->outcome == ACT_DONE, absent = a->outcome == ACT_ABSENT;
+	const char *line = a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome);
+	int64_t now = w->now.mono;
+
+	if (a->verb != ACT_STAT)
+		e->l.act_deadline = 0;
+	switch ((enum act_verb)a->verb) {
+	case ACT_CREATE:
+		if (done)
+			take_place(e, a);
+		step(w, e, done ? EV_STARTED : EV_START_FAILED, now, done ? "its workload runs" : line);
+		w->admit = true;
+		break;
+	case ACT_STAT:
+		if (done)
+			take_place(e, a);
+		if (absent || (done && a->state == ACT_ST_ABSENT))
+			step(w, e, EV_STOPPED, now, "the runtime has no such workload");
+		break;
+	case ACT_HIBERNATE:
+		e->l.disk = done && a->state == ACT_ST_DISK;
+		if (absent)
+			step(w, e, EV_STOPPED, now, "the runtime has no such workload");
+		else
+			step(w, e, done ? EV_HIBERNATED : EV_HIBERNATE_FAILED, now, done ? e->l.why : line);
+		break;
+	case ACT_RESUME:
+		if (absent)
+			step(w, e, EV_STOPPED, now, "the runtime has no such workload");
+		else
+			step(w, e, done ? EV_RESUMED : EV_RESUME_FAILED, now, done ? e->l.why : line);
+		break;
+	case ACT_DESTROY:
+		if (done || absent)
+			step(w, e, EV_DESTROYED, now, "the runtime says: absent");
+		else
+			step(w, e, EV_DESTROY_FAILED, now, line);
+		break;
+	case ACT_NONE:
+	case ACT_CAPABILITIES:
+	case ACT_SNAPSHOT:
+	case ACT_LIST:
+	case ACT_ENTER:
+	case ACT_VERBS:
+		break;
+	}
+	if (!state_ended(e->l.state))
+		entry_due(w, e, now);
+}
+
+void answers_read(struct watcher *w)
+{
+	struct act_answer a;
+
+	while (!w->broken) {
+		ssize_t n = recv(w->peer.fd, &a, sizeof(a), MSG_DONTWAIT | MSG_TRUNC);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n == 0) {
+			w->stop = true; /* the actor has gone: so do we */
+			return;
+		}
+		if (n != (ssize_t)sizeof(a) || !wire_answer_valid(&a)) {
+			log_err("the actor sent what is no answer (%zd bytes): ending", n);
+			w->broken = true;
+			return;
+		}
+		if (!a.more && w->acts > 0)
+			w->acts--;
+		if (a.verb == ACT_CAPABILITIES) {
+			capabilities(w, &a);
+			continue;
+		}
+		if (a.verb == ACT_ENTER) {
+			ask_entered(w, &a);
+			continue;
+		}
+		struct entry *e = entry_find(w, a.id);
+		/* An answer about another life of that id is nobody's. */
+		if (e && e->l.generation == a.generation)
+			answered(w, e, &a);
+	}
+}

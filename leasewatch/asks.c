@@ -1,0 +1,335 @@
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lease/process.h"
+#include "os/log.h"
+#include "store/statefiles.h"
+#include "watcher.h"
+
+/* A hold longer than this is a decision that somebody forgot. */
+#define HOLD_DEFAULT (INT64_C(3600) * LEASE_NS_PER_S)
+#define HOLD_MAX (INT64_C(7) * 86400 * LEASE_NS_PER_S)
+
+static void answer_words(struct watcher *w, const char *ask, struct ask_answer *a, const char *result, const char *what)
+{
+	(void)snprintf(a->result, sizeof(a->result), "%s", result);
+	(void)snprintf(a->what, sizeof(a->what), "%s", what);
+	int r = statefile_answer(w->house.state, ask, a);
+	if (r < 0)
+		log_warn("the answer to ask %s cannot be written: %s", ask, strerror(-r));
+	if (w->prune_at > w->now.mono + ENDED_KEEP)
+		w->prune_at = w->now.mono + ENDED_KEEP + 60 * LEASE_NS_PER_S;
+}
+
+static void answer(struct watcher *w, const char *ask, const char *result, const char *what)
+{
+	struct ask_answer a = { .n_words = 0 };
+
+	answer_words(w, ask, &a, result, what);
+}
+
+/* --- the hold --- */
+
+void beacon_write(struct watcher *w)
+{
+	struct beacon b = { .user_mode = w->paths.user_mode, .hold_until = w->hold_wall / LEASE_NS_PER_MS };
+	char buf[LEASE_FILE_MAX];
+	size_t len;
+
+	(void)snprintf(b.state, sizeof(b.state), "%s", w->paths.state);
+	(void)snprintf(b.db, sizeof(b.db), "%s", w->paths.db);
+	(void)snprintf(b.hold_by, sizeof(b.hold_by), "%s", w->hold_by);
+	memcpy(b.boot, w->boot, sizeof(b.boot));
+	if (lease_process_self(&b.daemon) < 0)
+		log_warn("our own start time cannot be read: klease will think that no daemon runs");
+	int r = beacon_format(&b, buf, sizeof(buf), &len);
+	if (r == 0)
+		r = statefile_write(w->house.tree.root, BEACON_NAME, buf, len);
+	if (r < 0)
+		log_err("%s/%s cannot be written: %s", w->paths.notices, BEACON_NAME, strerror(-r));
+}
+
+static void hold_set(struct watcher *w, int64_t until_wall, const char *by)
+{
+	char value[96];
+
+	w->hold_wall = until_wall;
+	(void)snprintf(w->hold_by, sizeof(w->hold_by), "%s", by);
+	w->judge.hold_until = until_wall ? w->now.mono + (until_wall - w->now.wall) : 0;
+	(void)snprintf(value, sizeof(value), "%lld %s", (long long)until_wall, by);
+	if (registry_set(w->registry, "hold", until_wall ? value : NULL) < 0)
+		log_err("the hold cannot be stored (%s): a restart would forget it", registry_error(w->registry));
+	beacon_write(w);
+	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e)) {
+		e->view_dirty = true;
+		entry_changed(w, e);
+		entry_due(w, e, w->now.mono);
+	}
+}
+
+void hold_load(struct watcher *w)
+{
+	char value[96], *end;
+
+	if (registry_get(w->registry, "hold", value, sizeof(value)) < 0)
+		return;
+	long long until = strtoll(value, &end, 10);
+	if (*end != ' ' || until <= w->now.wall)
+		return;
+	hold_set(w, until, end + 1);
+	log_warn("a hold of %s is in force: nothing is destroyed until it is lifted or over", w->hold_by);
+}
+
+void hold_over(struct watcher *w)
+{
+	if (w->hold_wall == 0 || w->now.mono < w->judge.hold_until)
+		return;
+	log_warn("the hold of %s is over: what is due ends now", w->hold_by);
+	hold_set(w, 0, "");
+}
+
+static void ask_hold(struct watcher *w, const char *ask, const struct ask *q, uint32_t uid)
+{
+	int64_t length = q->ttl ? q->ttl : HOLD_DEFAULT;
+	char by[64];
+
+	if (uid != 0 && !w->paths.user_mode) {
+		answer(w, ask, "refused", "only root holds or lifts a hold");
+		return;
+	}
+	if (q->verb == ASK_UNHOLD) {
+		log_warn("the hold was lifted by uid %u", uid);
+		hold_set(w, 0, "");
+		answer(w, ask, "done", "no hold is in force: what is due ends now");
+		return;
+	}
+	if (length > HOLD_MAX) {
+		answer(w, ask, "refused", "a hold lasts at most 7d: ask again when it is over");
+		return;
+	}
+	(void)snprintf(by, sizeof(by), "uid %u", uid);
+	log_warn("HOLD by uid %u for %lld s: nothing is destroyed until then", uid, (long long)(length / LEASE_NS_PER_S));
+	hold_set(w, w->now.wall + length, by);
+	answer(w, ask, "done", "held: nothing is destroyed until it is lifted or over");
+}
+
+/* --- what is asked of one lease --- */
+
+static void ask_exec(struct watcher *w, const char *ask, const struct ask *q, uint32_t uid, struct entry *e)
+{
+	struct exec *x;
+	int fd, r;
+
+	r = strcmp(q->boot, w->boot) == 0 ? lease_process_open(&q->process, uid, &fd) : -ESRCH;
+	if (r < 0) {
+		answer(w, ask, "refused", "pid= is not a live process of yours with that start time");
+		return;
+	}
+	if (!(x = calloc(1, sizeof(*x))) || source_add(w, &x->src, SRC_EXEC, fd, x) < 0) {
+		free(x);
+		answer(w, ask, "failed", "the daemon has no room for it now: try again later");
+		return;
+	}
+	memcpy(x->ask, ask, sizeof(x->ask));
+	memcpy(x->lease, e->l.id, sizeof(x->lease));
+	x->process = q->process;
+	x->uid = uid;
+	x->waits = true;
+	LIST_INSERT_HEAD(&w->execs, x, all);
+	e->l.execs++;
+	step(w, e, EV_ASK_RESUME, w->now.mono, "klease exec");
+	if (e->l.state == ST_ACTIVE)
+		ask_execs_enter(w, e);
+}
+
+static void ask_renew(struct watcher *w, const char *ask, const struct ask *q, struct entry *e)
+{
+	const struct policy *p = &e->l.policy;
+	int64_t ttl = p->ttl;
+	char what[LEASE_WHY_SIZE], shown[LEASE_DURATION_SIZE];
+
+	if (q->ttl)
+		(void)lease_ttl_check(q->ttl, p->min_ttl, p->max_ttl, &ttl);
+	e->l.policy.ttl = e->l.record.ttl = ttl;
+	step(w, e, EV_BEAT, w->now.mono, "klease renew");
+	e->row_dirty = e->view_dirty = true;
+	entry_changed(w, e);
+	entry_due(w, e, w->now.mono);
+	lease_duration_format(shown, ttl);
+	(void)snprintf(what, sizeof(what), "its ttl is %s now%s", shown, ttl != q->ttl && q->ttl ? " (the limit)" : "");
+	answer(w, ask, "done", what);
+}
+
+static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, uint32_t uid)
+{
+	struct entry *e = entry_find(w, q->lease);
+
+	if (!e || !state_living(e->l.state)) {
+		answer(w, ask, "lost", "no such lease, or it is over");
+		return;
+	}
+	if (uid != e->l.uid && uid != 0) {
+		answer(w, ask, "refused", "it is another user's lease");
+		return;
+	}
+	switch (q->verb) {
+	case ASK_EXEC:
+		ask_exec(w, ask, q, uid, e);
+		break;
+	case ASK_RENEW:
+		ask_renew(w, ask, q, e);
+		break;
+	case ASK_RESUME:
+		step(w, e, EV_ASK_RESUME, w->now.mono, "asked to resume");
+		answer(w, ask, "done", "it is active, or on its way");
+		break;
+	case ASK_HIBERNATE:
+		if (e->l.state != ST_ACTIVE && e->l.state != ST_IDLE) {
+			answer(w, ask, "refused", "only an active or idle lease can be hibernated");
+			break;
+		}
+		step(w, e, EV_ASK_HIBERNATE, w->now.mono, "asked to hibernate");
+		answer(w, ask, "done", "it is on its way");
+		break;
+	case ASK_NONE:
+	case ASK_HOLD:
+	case ASK_UNHOLD:
+	case ASK_VERBS:
+		break;
+	}
+}
+
+struct count {
+	struct watcher *w;
+	uint32_t uid;
+	int n;
+};
+
+static int count_one(void *arg, const char *name)
+{
+	struct count *c = arg;
+	struct lease_stat st;
+
+	if (lease_name_ask_id(name) && lease_stat(c->w->house.tree.queue, name, &st) == 0 && st.uid == c->uid)
+		c->n++;
+	return c->n > WATCHER_ASKS;
+}
+
+void ask_receive(struct watcher *w, const char *name)
+{
+	int queue = w->house.tree.queue;
+	const char *id = lease_name_ask_id(name);
+	char buf[LEASE_FILE_MAX + 1], why[LEASE_WHY_SIZE], what[240];
+	struct lease_error err = { 0 };
+	struct lease_stat st;
+	struct ask q;
+	size_t len;
+
+	if (lease_stat(queue, name, &st) < 0)
+		return;
+	int r = lease_read(queue, name, st.uid, buf, LEASE_FILE_MAX, &len, &st);
+	if (r < 0) {
+		report_rubbish(w, st.uid, name, "no readable ask: removed");
+		if (locks_remove(queue, name) < 0)
+			refuse_file(w, queue, name, st.uid, "in the way");
+		return;
+	}
+	struct count c = { .w = w, .uid = st.uid };
+	(void)lease_list(queue, count_one, &c);
+	if (c.n > WATCHER_ASKS) {
+		answer(w, id, "refused", "too many asks of yours are outstanding: 16 is the limit");
+	} else if ((r = ask_parse(buf, len, &q, &err)) < 0) {
+		(void)snprintf(why, sizeof(why), "line %d: %.120s", err.line,
+			       r == -ENODATA ? "the first line must be #leasewatch 1" : log_escape(what, sizeof(what), err.what));
+		answer(w, id, "failed", why);
+	} else if (q.verb == ASK_HOLD || q.verb == ASK_UNHOLD) {
+		ask_hold(w, id, &q, st.uid);
+	} else {
+		ask_lease(w, id, &q, st.uid);
+	}
+	/* Answered (or, an exec's, taken in): what counts from here on is its process. */
+	(void)locks_remove(queue, name);
+}
+
+/* --- execs --- */
+
+/* An event for it may still be among those of this turn: flush frees it. */
+static void exec_over(struct watcher *w, struct exec *x)
+{
+	source_drop(w, &x->src);
+	LIST_REMOVE(x, all);
+	LIST_INSERT_HEAD(&w->execs_over, x, all);
+}
+
+void ask_exec_died(struct watcher *w, struct exec *x)
+{
+	struct entry *e = entry_find(w, x->lease);
+
+	if (e && e->l.execs > 0) {
+		e->l.execs--;
+		e->l.used = w->now.mono; /* until now it was in use */
+		entry_due(w, e, w->now.mono);
+	}
+	exec_over(w, x);
+}
+
+void ask_execs_enter(struct watcher *w, struct entry *e)
+{
+	struct exec *x;
+
+	LIST_FOREACH(x, &w->execs, all) {
+		if (!x->waits || strcmp(x->lease, e->l.id) != 0)
+			continue;
+		struct act_request r = { .verb = ACT_ENTER, .uid = x->uid, .generation = e->l.generation,
+					 .deadline = 10 * LEASE_NS_PER_S, .process = x->process };
+		memcpy(r.id, e->l.id, sizeof(r.id));
+		memcpy(r.runtime, e->l.policy.runtime, sizeof(r.runtime));
+		if (send_request(w, &r) < 0) {
+			answer(w, x->ask, "failed", "the actor is busy: try again later");
+			x->waits = false;
+			continue; /* its process ends by itself when it reads that */
+		}
+		x->waits = false;
+		x->serial = r.serial;
+	}
+}
+
+void ask_entered(struct watcher *w, const struct act_answer *a)
+{
+	struct ask_answer words = { .n_words = 0 };
+	struct exec *x;
+
+	LIST_FOREACH(x, &w->execs, all)
+		if (x->serial == a->serial)
+			break;
+	if (!x)
+		return;
+	if (a->outcome != ACT_DONE) {
+		answer(w, x->ask, a->outcome == ACT_ABSENT ? "lost" : "failed",
+		       a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome));
+		return;
+	}
+	for (const char *p = a->argv; *p && words.n_words < 8; p += strlen(p) + 1)
+		(void)strlcpy(words.words[words.n_words++], p, sizeof(words.words[0]));
+	answer_words(w, x->ask, &words, "done", "active");
+}
+
+void ask_lease_over(struct watcher *w, const struct entry *e)
+{
+	struct exec *x, *next;
+
+	for (x = LIST_FIRST(&w->execs); x; x = next) {
+		next = LIST_NEXT(x, all);
+		if (strcmp(x->lease, e->l.id) != 0)
+			continue;
+		if (x->waits)
+			answer(w, x->ask, "lost", e->l.why);
+		exec_over(w, x);
+	}
+}

@@ -1,0 +1,97 @@
+#include "config.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/file.h"
+#include "conf/parse.h"
+#include "lease/duration.h"
+
+int settings_load(const char *path, settings_error *report, void *arg, struct settings **ret)
+{
+	char *buf = NULL, what[200];
+	size_t len = 0;
+	int r;
+
+	if (!path)
+		return settings_parse("", "", 0, report, arg, ret);
+	r = conf_file_read(path, &buf, &len, what);
+	if (r < 0) {
+		if (r != -ENOENT)
+			report(arg, path, 0, what);
+		return r;
+	}
+	r = settings_parse(path, buf, len, report, arg, ret);
+	free(buf);
+	return r;
+}
+
+const struct settings_daemon *settings_daemon(const struct settings *s)
+{
+	return &s->daemon;
+}
+
+static const struct {
+	const char *key;
+	size_t offset;
+} times[] = {
+    {"ttl", offsetof(struct policy, ttl)},
+    {"renew_grace", offsetof(struct policy, renew_grace)},
+    {"hibernate_after", offsetof(struct policy, hibernate_after)},
+    {"warn_before", offsetof(struct policy, warn_before)},
+    {"linger", offsetof(struct policy, linger)},
+    {"min_ttl", offsetof(struct policy, min_ttl)},
+    {"max_ttl", offsetof(struct policy, max_ttl)},
+    {"max_lifetime", offsetof(struct policy, max_lifetime)},
+    {"hibernated_retention", offsetof(struct policy, hibernated_retention)},
+    {"cpu_floor", offsetof(struct policy, cpu_floor_ppm)},
+};
+
+int settings_policy(const struct settings *s, const char *surface, const char *profile, struct policy *ret)
+{
+	struct section *sur = *surface ? section_find(s, "surface", surface) : NULL;
+	struct section *pro = *profile ? section_find(s, "profile", profile) : NULL;
+	struct policy p = {0};
+	size_t i;
+
+	if (*profile && !pro)
+		return -ENOENT;
+	for (i = 0; i < sizeof(times) / sizeof(*times); i++)
+		memcpy((char *)&p + times[i].offset, &value_in_force(s, sur, pro, times[i].key, NULL)->num,
+		       sizeof(int64_t));
+	p.priority = (int)value_in_force(s, sur, pro, "priority", NULL)->num;
+	p.max_priority = (int)value_in_force(s, sur, pro, "max_priority", NULL)->num;
+	p.usage = (enum lease_usage)value_in_force(s, sur, pro, "usage", NULL)->num;
+	snprintf(p.runtime, sizeof(p.runtime), "%s", value_in_force(s, sur, pro, "runtime", NULL)->text);
+	/* A limit of a nearer section cuts off the ttl of a more general one. */
+	(void)lease_ttl_check(p.ttl, p.min_ttl, p.max_ttl, &p.ttl);
+	*ret = p;
+	return 0;
+}
+
+static void dump_section(const struct section *sec, FILE *out)
+{
+	size_t n, i;
+	const struct option_row *rows = option_rows(sec->kind->word, &n);
+
+	fprintf(out, "[%s%s%s]\n", sec->kind->word, *sec->name ? " " : "", sec->name);
+	/* A default stands there as a comment: it gives way to a ttl or limit that the file says, a written
+	 * value contradicts it. */
+	for (i = 0; i < n; i++)
+		if (sec->values[i].text)
+			fprintf(out, "%s%s = %s\n", sec->values[i].line > 0 ? "" : "; ", rows[i].name,
+				sec->values[i].text);
+}
+
+void settings_dump(const struct settings *s, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		if (i > 0)
+			fputc('\n', out);
+		dump_section(s->sections[i], out);
+	}
+}

@@ -1,0 +1,155 @@
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "os/log.h"
+#include "os/sample.h"
+#include "watcher.h"
+
+/* Where a lock's beats can't be watched, it is looked at this often while they must be seen at once. */
+#define POLL LEASE_NS_PER_S
+
+static int64_t read_cpu(const struct entry *e)
+{
+	int64_t usage;
+	int r = -ENOENT;
+
+	if (e->cgroup)
+		r = sample_cgroup_cpu(e->cgroup, &usage);
+	else if (e->tree.pid > 0)
+		r = sample_tree_cpu(&e->tree, &usage);
+	return r < 0 ? -1 : usage;
+}
+
+static void saw_beat(struct watcher *w, struct entry *e, int64_t at)
+{
+	/* Beats are no use for a lease whose use is to be observed; asleep, they still wake it: nothing else could. */
+	bool awake = e->l.state == ST_ACTIVE || e->l.state == ST_IDLE;
+
+	if (awake && e->l.policy.usage == LEASE_USAGE_OBSERVED)
+		step(w, e, EV_RENEWED, at, "a beat");
+	else
+		step(w, e, EV_BEAT, at, "a beat on its lock");
+}
+
+/* What the tree says of the lock, now. */
+static void look_at_lock(struct watcher *w, struct entry *e)
+{
+	struct lease_stat st;
+	enum place was = e->place;
+
+	if (e->l.state == ST_EXPIRED || e->l.state == ST_REAPING || e->l.state == ST_ROLLBACK || state_ended(e->l.state))
+		return; /* its lock is out already, and nothing of it can change the verdict */
+	struct lock_ref ref = lock_of(e);
+	e->place = locks_place(&w->house, &ref, &st);
+	if (e->place == AT_ARCHIVE) {
+		step(w, e, EV_RELEASED, w->now.mono, "released: its lock was moved to archive/");
+		return;
+	}
+	if (e->place == AT_NOWHERE || e->place == AT_REAP) {
+		e->l.looked = w->now.mono;
+		if (was == AT_NOWHERE && e->l.lock_lost)
+			return;
+		if (e->l.state == ST_REQUESTED)
+			step(w, e, EV_WITHDRAWN, w->now.mono, "its request was taken back");
+		else
+			step(w, e, EV_LOCK_LOST, w->now.mono, "lock lost: in neither active/ nor archive/");
+		return;
+	}
+	if (e->l.lock_lost && e->place == AT_ACTIVE)
+		step(w, e, EV_LOCK_FOUND, w->now.mono, "its lock is back");
+	e->l.ino = st.ino;
+	e->l.dev = st.dev;
+	int64_t at = lease_looked(&e->l, st.mtime, w->now.mono, w->now.wall);
+	if (at != 0)
+		saw_beat(w, e, at);
+}
+
+/* A lock is watched by itself only while its next beat must be seen at once; an active one's beats cost nothing. */
+static bool beat_matters(const struct lease *l)
+{
+	return !l->lock_lost && (l->state == ST_IDLE || l->state == ST_HIBERNATING || l->state == ST_HIBERNATED ||
+				 l->state == ST_RESUMING || l->state == ST_LINGERING || (l->state == ST_ACTIVE && l->warned));
+}
+
+static void arm(struct watcher *w, struct entry *e)
+{
+	bool want = beat_matters(&e->l) && e->place == AT_ACTIVE;
+
+	if (!want && (e->watched || e->polled)) {
+		if (e->watched && w->watch)
+			watch_unlock(w->watch, e->l.id);
+		e->watched = e->polled = false;
+	}
+	if (!want || e->watched)
+		return;
+	int r = w->watch ? watch_lock(w->watch, w->house.tree.active, e->l.name, e->l.id) : -ENOSPC;
+	if (r == 0) {
+		e->watched = true;
+		e->polled = false;
+		/* What was beaten between the last look and the watch made no event. */
+		look_at_lock(w, e);
+	} else if (!e->polled) {
+		e->polled = true;
+		log_info("%s: its lock can't be watched (%s): looked at every second instead", e->l.id, strerror(-r));
+	}
+}
+
+static void judge(struct watcher *w, struct entry *e)
+{
+	struct lease *l = &e->l;
+	struct verdict v = { .look_at = LEASE_NEVER };
+
+	/* Each event moves the state or a mark, so this ends; the bound is for a mistake of ours. */
+	for (int i = 0; i < 16 && !w->broken && !state_ended(l->state); i++) {
+		lease_verdict(l, &w->judge, w->now.mono, &v);
+		if (v.want_cpu) {
+			bool broken = l->cpu_broken;
+			bool use = lease_saw_cpu(l, &w->judge, w->now.mono, read_cpu(e));
+			if (l->cpu_broken && !broken)
+				log_warn("%s: its CPU use cannot be read: counted as use", l->id);
+			if (use)
+				step(w, e, EV_USE, w->now.mono, l->cpu_broken ? "cpu cannot be read: counts as use" : "cpu used");
+			continue;
+		}
+		if (v.warn) {
+			l->warned = true;
+			e->view_dirty = true;
+			entry_changed(w, e);
+			log_info("%s expires soon: no renewal for a while (uid %u)", l->id, l->uid);
+			continue;
+		}
+		if (v.event == EV_NONE)
+			break;
+		step(w, e, v.event, w->now.mono, v.why);
+	}
+	if (state_ended(l->state))
+		return;
+	arm(w, e);
+	entry_due(w, e, e->polled && v.look_at > w->now.mono + POLL ? w->now.mono + POLL : v.look_at);
+}
+
+void look(struct watcher *w, struct entry *e)
+{
+	enum state before = e->l.state;
+
+	look_at_lock(w, e);
+	judge(w, e);
+	/* arm() may have seen one more beat: then what was judged is old. */
+	if (e->l.state != before && !state_ended(e->l.state))
+		judge(w, e);
+}
+
+void look_at_due(struct watcher *w)
+{
+	struct entry *e;
+
+	for (int i = 0; i < WATCHER_SLICE && (e = entry_first_due(w)) != NULL && e->due <= w->now.mono; i++) {
+		entry_due(w, e, LEASE_NEVER);
+		look(w, e);
+		if (w->broken)
+			return;
+	}
+}

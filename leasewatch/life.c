@@ -1,0 +1,93 @@
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lease/process.h"
+#include "os/log.h"
+#include "watcher.h"
+
+/* A claim about a process counts only if it is its owner's, of this boot, and has the start time it says. */
+static int follow(struct watcher *w, struct entry *e, struct source *s, enum source_kind kind, const struct lease_process *p)
+{
+	int fd, r;
+
+	if (s->fd >= 0)
+		return 0;
+	if (strcmp(e->l.record.boot, w->boot) != 0)
+		return -ESRCH;
+	r = lease_process_open(p, e->l.uid, &fd);
+	return r < 0 ? r : source_add(w, s, kind, fd, e);
+}
+
+static void leader_died(struct watcher *w, struct entry *e)
+{
+	bool run = e->l.record.run;
+
+	if (!e->l.leader_alive && e->l.state != ST_REQUESTED)
+		return;
+	e->l.leader_alive = false;
+	/* Until now it was renewed by a life: the ttl runs from its end. */
+	e->l.renewed = e->l.used = w->now.mono;
+	e->row_dirty = true;
+	entry_changed(w, e);
+	if (run || e->l.policy.linger == 0)
+		step(w, e, EV_LEADER_DIED, w->now.mono, run ? "klease run died" : "its leader died");
+	else
+		step(w, e, EV_SESSION_ORPHANED, w->now.mono, "its leader died: lingering");
+}
+
+static void cannot_follow(struct watcher *w, struct entry *e, const char *who, const struct lease_process *p, int r)
+{
+	char why[LEASE_WHY_SIZE];
+
+	(void)snprintf(why, sizeof(why), "%s %d is not a process of uid %u with that start time", who, p->pid, e->l.uid);
+	if (r == -EPERM || e->l.state == ST_REQUESTED)
+		step(w, e, e->l.state == ST_REQUESTED ? EV_DENY : EV_STOPPED, w->now.mono, why);
+}
+
+void life_follow(struct watcher *w, struct entry *e)
+{
+	const struct lease_record *rec = &e->l.record;
+	int r;
+
+	if (rec->leader.pid > 0) {
+		r = follow(w, e, &e->leader, SRC_LEADER, &rec->leader);
+		e->l.leader_alive = r == 0 || (r != -ESRCH && r != -EPERM); /* not to be told: alive, and looked at again */
+		if (r == -ESRCH && e->l.state != ST_REQUESTED) {
+			e->l.leader_alive = true;
+			leader_died(w, e);
+		} else if (r == -ESRCH || r == -EPERM) {
+			cannot_follow(w, e, "leader", &rec->leader, r);
+		} else if (r < 0) {
+			log_warn("%s: its leader %d cannot be watched (%s): taken as alive", e->l.id, rec->leader.pid, strerror(-r));
+		}
+	}
+	if (rec->workload.pid > 0 && !state_ended(e->l.state)) {
+		r = follow(w, e, &e->work, SRC_WORK, &rec->workload);
+		if (r == -ESRCH && e->l.state != ST_REQUESTED)
+			step(w, e, EV_STOPPED, w->now.mono, "its process tree has ended");
+		else if (r == -ESRCH || r == -EPERM)
+			cannot_follow(w, e, "process", &rec->workload, r);
+	}
+	if (rec->waiter.pid > 0 && (e->l.state == ST_REQUESTED || e->l.state == ST_STARTING)) {
+		r = follow(w, e, &e->waiter, SRC_WAITER, &rec->waiter);
+		if (r == -ESRCH || r == -EPERM)
+			step(w, e, EV_WITHDRAWN, w->now.mono, "who waited for it has gone");
+	}
+}
+
+void life_died(struct watcher *w, struct source *s)
+{
+	struct entry *e = s->owner;
+	enum source_kind kind = s->kind;
+
+	source_drop(w, s);
+	if (kind == SRC_LEADER)
+		leader_died(w, e);
+	else if (kind == SRC_WORK)
+		step(w, e, EV_STOPPED, w->now.mono, "its process tree has ended");
+	else
+		step(w, e, EV_WITHDRAWN, w->now.mono, "who waited for it has gone");
+}

@@ -1,0 +1,115 @@
+/*
+ * restart.c: the daemon begins: what the registry says lives is found again. `kill -9` at any time reaps nothing that is held.
+ *
+ * Same boot: CLOCK_MONOTONIC went on, so every stored time holds; the time since the last checkpoint is credited, one renew_grace at
+ * most in all. Another boot: stored times mean nothing, and the processes of then are gone.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "os/log.h"
+#include "watcher.h"
+
+struct load {
+	struct watcher *w;
+	bool same_boot;
+	int64_t checkpoint;
+	int n;
+};
+
+static int load_one(void *arg, const struct lease *l)
+{
+	struct load *ld = arg;
+	struct watcher *w = ld->w;
+	struct entry *e = entry_new(w, l->id, l->uid);
+	int64_t now = w->now.mono;
+
+	if (!e)
+		return -ENOMEM;
+	e->l = *l;
+	e->l.looked = ld->same_boot ? ld->checkpoint : now;
+	e->l.leader_alive = false; /* until it is found to be */
+	if (ld->same_boot) {
+		lease_credit_restart(&e->l, ld->checkpoint, now);
+	} else {
+		/* One grace for everybody; what was counted in the life of another boot begins anew. */
+		e->l.created = now - (w->now.wall - l->created_wall);
+		e->l.since = e->l.used = now;
+		e->l.renewed = now - l->policy.ttl + l->policy.renew_grace;
+		e->l.work_ended = l->work_ended ? now : 0;
+		e->l.restart_credit = 0;
+	}
+	if (e->l.state == ST_STARTING)
+		w->starting++;
+	entry_due(w, e, now);
+	ld->n++;
+	return 0;
+}
+
+static void find_lock(struct watcher *w, struct entry *e)
+{
+	struct lock_ref ref = lock_of(e);
+	struct lease_stat st;
+
+	e->place = locks_place(&w->house, &ref, &st);
+	/* Taken out, and we died before that was written down: it was not the end. */
+	if (e->place == AT_REAP && state_living(e->l.state) && locks_put_back(&w->house, e->l.name) == 0)
+		e->place = AT_ACTIVE;
+}
+
+static void take_up(struct watcher *w, struct entry *e, bool same_boot)
+{
+	find_lock(w, e);
+	if (!same_boot && !e->l.disk) {
+		step(w, e, EV_BOOT, w->now.mono, "the host has booted since: its processes are gone");
+		return;
+	}
+	step(w, e, EV_RESTART, w->now.mono, "the daemon has restarted");
+	if (!state_ended(e->l.state))
+		life_follow(w, e);
+	/* Where its CPU is read, and whether it is there at all, only its runtime knows. */
+	if (state_living(e->l.state) && e->act == ACT_NONE) {
+		e->act = ACT_STAT;
+		if (!e->in_out)
+			TAILQ_INSERT_TAIL(&w->out, e, out);
+		e->in_out = true;
+	}
+	e->view_dirty = true;
+	entry_changed(w, e);
+}
+
+/* What is left in the private folder without a lease: it is over, and was on its way to the archive. */
+static int left_over(void *arg, const char *name)
+{
+	struct watcher *w = arg;
+	const char *id = lease_name_lock_id(name);
+
+	if (!id || !entry_find(w, id))
+		(void)locks_archive(&w->house, name, AT_REAP, w->now.wall);
+	return 0;
+}
+
+int restart_load(struct watcher *w)
+{
+	struct registry_clock last;
+	struct load ld = { .w = w };
+	int r = registry_last_checkpoint(w->registry, &last);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	ld.same_boot = r == 0 && strcmp(last.boot_id, w->boot) == 0 && last.mono <= w->now.mono;
+	ld.checkpoint = r == 0 ? last.mono : w->now.mono;
+	r = registry_load(w->registry, load_one, &ld);
+	if (r < 0)
+		return r;
+	/* In two passes: what one lease's end frees must not depend on the order of ids. */
+	for (struct entry *e = entry_next(w, NULL); e && !w->broken; e = entry_next(w, e))
+		take_up(w, e, ld.same_boot);
+	(void)lease_list(w->house.reap, left_over, w);
+	if (ld.n > 0)
+		log_note("%d leases taken up from the registry%s", ld.n, ld.same_boot ? "" : ", of another boot");
+	return w->broken ? -EIO : 0;
+}

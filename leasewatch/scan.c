@@ -1,0 +1,168 @@
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "os/log.h"
+#include "watcher.h"
+
+/* Rubbish is reported this often a user and hour: enough to find it, too little to fill a disk with. */
+#define REPORTS 10
+#define REPORTS_WINDOW (INT64_C(3600) * LEASE_NS_PER_S)
+
+void report_rubbish(struct watcher *w, uint32_t uid, const char *name, const char *why)
+{
+	struct user *u = user_get(w, uid);
+	char shown[LEASE_NAME_SIZE * 2];
+
+	if (!u)
+		return;
+	if (u->reports == 0 || w->now.mono - u->reports_from > REPORTS_WINDOW) {
+		u->reports = 0;
+		u->reports_from = w->now.mono;
+	}
+	if (++u->reports > REPORTS + 1)
+		return;
+	if (u->reports == REPORTS + 1) {
+		log_warn("uid %u: more such files; no more of them is said for an hour", uid);
+		return;
+	}
+	log_warn("\"%s\" of uid %u: %s", log_escape(shown, sizeof(shown), name), uid, why);
+}
+
+void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, const char *why)
+{
+	int r = locks_quarantine(&w->house, dirfd, name, w->now.wall);
+
+	report_rubbish(w, uid, name, why);
+	if (r < 0 && r != -ENOENT)
+		log_warn("it cannot be moved to the quarantine: %s", strerror(-r));
+}
+
+/* Of an inode that a lock of ours cannot be; NULL = it may be one. */
+static const char *rubbish(const struct lease_stat *st)
+{
+	if (S_ISLNK(st->mode))
+		return "a link: skipped";
+	if (!S_ISREG(st->mode))
+		return "no regular file: skipped";
+	if (st->nlink != 1)
+		return "has more than one link: skipped";
+	if (st->size > LEASE_FILE_MAX)
+		return "longer than 4096 bytes: skipped";
+	return NULL;
+}
+
+/* A name in active/ or queue/ that no lease is known for. */
+static void newcomer(struct watcher *w, int dirfd, enum place place, const char *name)
+{
+	struct lease_stat st;
+	const char *why;
+
+	if (lease_stat(dirfd, name, &st) < 0)
+		return;
+	if ((why = rubbish(&st)) != NULL) {
+		report_rubbish(w, st.uid, name, why);
+		return;
+	}
+	/* `1<>` makes a file where the lock has just gone: one byte, and nobody's lease. */
+	if (st.size <= 1) {
+		report_rubbish(w, st.uid, name, "a ghost (a beat that came after its lock had gone): removed");
+		(void)locks_remove(dirfd, name);
+		return;
+	}
+	admit_receive(w, dirfd, place, name, &st);
+}
+
+/* A name of a known lease where that lease's own lock does not stand: a second file with its id. */
+static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *name)
+{
+	struct lease_stat st;
+
+	if (lease_stat(dirfd, name, &st) < 0)
+		return;
+	if (S_ISREG(st.mode) && st.uid == e->l.uid && st.dev == e->l.dev && st.ino == e->l.ino) {
+		/* Its own, renamed by its owner: the new name counts. */
+		log_info("%s: its lock has another name now", e->l.id);
+		(void)snprintf(e->l.name, sizeof(e->l.name), "%s", name);
+		e->row_dirty = e->view_dirty = true;
+		entry_changed(w, e);
+		return;
+	}
+	if (st.size <= 1 && S_ISREG(st.mode) && st.uid == e->l.uid)
+		(void)locks_remove(dirfd, name);
+	else
+		refuse_file(w, dirfd, name, st.uid, "has the id of another lease: moved to the quarantine, the earlier one stands");
+}
+
+static void scan_lock(struct watcher *w, int dirfd, enum place place, const char *name)
+{
+	const char *id = lease_name_lock_id(name);
+	struct entry *e;
+
+	if (!id) {
+		struct lease_stat st;
+		if (lease_stat(dirfd, name, &st) == 0)
+			report_rubbish(w, st.uid, name, "not the name of a lock (lock-SURFACE-USER-ID): skipped");
+		return;
+	}
+	e = entry_find(w, id);
+	if (!e) {
+		newcomer(w, dirfd, place, name);
+		return;
+	}
+	if (strcmp(e->l.name, name) != 0)
+		namesake(w, e, dirfd, name);
+	look(w, e);
+}
+
+void scan_name(struct watcher *w, enum watch_kind kind, const char *name)
+{
+	const struct lease_tree *t = &w->house.tree;
+	const char *id;
+	struct entry *e;
+
+	if (kind == WATCH_ACTIVE) {
+		scan_lock(w, t->active, AT_ACTIVE, name);
+	} else if (kind == WATCH_QUEUE) {
+		if (lease_name_ask_id(name))
+			ask_receive(w, name);
+		else
+			scan_lock(w, t->queue, AT_QUEUE, name);
+	} else if (kind == WATCH_ARCHIVE) {
+		/* Whatever else lies there is nobody's business but prune's. */
+		if ((id = lease_name_lock_id(name)) && (e = entry_find(w, id)))
+			look(w, e);
+	} else if (kind == WATCH_LOCK) {
+		if ((e = entry_find(w, name)))
+			look(w, e);
+	}
+}
+
+struct scan {
+	struct watcher *w;
+	enum watch_kind kind;
+};
+
+static int scan_one(void *arg, const char *name)
+{
+	struct scan *s = arg;
+
+	scan_name(s->w, s->kind, name);
+	return s->w->broken;
+}
+
+void scan_all(struct watcher *w)
+{
+	struct scan active = { w, WATCH_ACTIVE }, queue = { w, WATCH_QUEUE };
+
+	w->rescan = false;
+	(void)lease_list(w->house.tree.active, scan_one, &active);
+	(void)lease_list(w->house.tree.queue, scan_one, &queue);
+	/* What has gone leaves no name to find it by. */
+	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e))
+		if (!state_ended(e->l.state))
+			entry_due(w, e, w->now.mono);
+}

@@ -1,0 +1,183 @@
+#include "config.h"
+
+#include "store/locks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lease/duration.h"
+
+static bool same(const struct lock_ref *l, const struct lease_stat *st)
+{
+	return S_ISREG(st->mode) && st->uid == l->uid && st->dev == l->dev && st->ino == l->ino;
+}
+
+enum place locks_place(const struct house *h, const struct lock_ref *l, struct lease_stat *st)
+{
+	/* Another inode of the same owner under the name is the owner's own doing (an editor's save): still his lock. */
+	if (lease_stat(h->tree.active, l->name, st) == 0 && S_ISREG(st->mode) && st->uid == l->uid)
+		return AT_ACTIVE;
+	if (lease_stat(h->tree.archive, l->name, st) == 0 && same(l, st))
+		return AT_ARCHIVE;
+	if (lease_stat(h->reap, l->name, st) == 0 && same(l, st))
+		return AT_REAP;
+	if (lease_stat(h->tree.queue, l->name, st) == 0 && same(l, st))
+		return AT_QUEUE;
+	return AT_NOWHERE;
+}
+
+/* Into .reap; a leftover of a crash under that name makes room, for it is of this very lease. */
+static int to_reap(const struct house *h, int from, const char *name)
+{
+	int r = lease_move(from, name, h->reap, name);
+
+	if (r != -EEXIST)
+		return r;
+	(void)unlinkat(h->reap, name, 0);
+	return lease_move(from, name, h->reap, name);
+}
+
+int locks_commit(const struct house *h, const struct lock_ref *l)
+{
+	struct lease_stat st;
+	int fd = openat(h->tree.active, l->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? 1 : -errno;
+	int r = to_reap(h, h->tree.active, l->name);
+	if (r < 0) {
+		close(fd);
+		return r == -ENOENT ? 1 : r;
+	}
+	/* Whoever touches from now on finds no name; who touched just before is seen here. */
+	r = lease_stat(fd, NULL, &st);
+	close(fd);
+	if (r < 0 || st.mtime == l->mtime)
+		return 1;
+	/* Where its name was taken meanwhile it stays in .reap, and the caller looks for it there: the beat counts all the same. */
+	(void)locks_put_back(h, l->name);
+	return 0;
+}
+
+int locks_put_back(const struct house *h, const char *name)
+{
+	return lease_move(h->reap, name, h->tree.active, name);
+}
+
+int locks_take(const struct house *h, const char *name, enum place from)
+{
+	if (from != AT_ACTIVE && from != AT_QUEUE)
+		return 0;
+	return to_reap(h, from == AT_ACTIVE ? h->tree.active : h->tree.queue, name);
+}
+
+int locks_move_in(const struct house *h, const char *name, int64_t wall)
+{
+	int r = lease_move(h->tree.queue, name, h->tree.active, name);
+
+	if (r != -EEXIST)
+		return r;
+	r = locks_quarantine(h, h->tree.active, name, wall);
+	return r < 0 ? r : lease_move(h->tree.queue, name, h->tree.active, name);
+}
+
+/* archive/YYYY-MM-DD, opened, or -errno. */
+static int open_day(const struct house *h, int64_t wall)
+{
+	time_t t = (time_t)(wall / LEASE_NS_PER_S);
+	struct lease_stat st;
+	struct tm tm;
+	char day[16];
+
+	if (!gmtime_r(&t, &tm) || strftime(day, sizeof(day), "%Y-%m-%d", &tm) == 0)
+		return -EINVAL;
+	if (mkdirat(h->tree.archive, day, 0755) < 0 && errno != EEXIST)
+		return -errno;
+	int fd = openat(h->tree.archive, day, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* A user may have made the name first: then the folder is his, and not for our use. */
+	int r = lease_stat(fd, NULL, &st);
+	if (r == 0 && st.uid == geteuid())
+		return fd;
+	close(fd);
+	return r < 0 ? r : -EPERM;
+}
+
+int locks_archive(const struct house *h, const char *name, enum place from, int64_t wall)
+{
+	if (from != AT_REAP && from != AT_ARCHIVE)
+		return 0;
+	int dir = from == AT_REAP ? h->reap : h->tree.archive;
+	int day = open_day(h, wall);
+	int r = day < 0 ? day : lease_move(dir, name, day, name);
+
+	if (day >= 0)
+		close(day);
+	/* Better unsorted than not in the archive. */
+	if (r < 0 && from == AT_REAP)
+		r = lease_move(dir, name, h->tree.archive, name);
+	return r;
+}
+
+int locks_quarantine(const struct house *h, int dirfd, const char *name, int64_t wall)
+{
+	char to[LEASE_NAME_SIZE];
+
+	(void)snprintf(to, sizeof(to), "%lld-%.200s", (long long)wall, name);
+	return lease_move(dirfd, name, h->quarantine, to);
+}
+
+int locks_remove(int dirfd, const char *name)
+{
+	return unlinkat(dirfd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+struct prune {
+	int64_t wall, keep;
+	int dirfd, left;
+	bool days; /* archive/ itself: the folders of days are entered */
+};
+
+static bool old(const struct prune *p, const struct lease_stat *st)
+{
+	return p->keep != LEASE_NEVER && p->wall - st->ctime > p->keep;
+}
+
+static int prune_one(void *arg, const char *name)
+{
+	struct prune *p = arg;
+	struct lease_stat st;
+
+	if (lease_stat(p->dirfd, name, &st) < 0)
+		return 0;
+	if (S_ISDIR(st.mode) && p->days && st.uid == geteuid()) {
+		struct prune day = { .wall = p->wall, .keep = p->keep };
+		day.dirfd = openat(p->dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (day.dirfd < 0)
+			return 0;
+		(void)lease_list(day.dirfd, prune_one, &day);
+		close(day.dirfd);
+		/* Emptying it has made its ctime new; an empty day of long ago goes at the next prune. */
+		if (day.left == 0 && old(p, &st))
+			(void)unlinkat(p->dirfd, name, AT_REMOVEDIR);
+	} else if (!S_ISDIR(st.mode) && old(p, &st)) {
+		(void)unlinkat(p->dirfd, name, 0);
+	} else {
+		p->left++;
+	}
+	return 0;
+}
+
+void locks_prune(const struct house *h, int64_t wall, int64_t keep)
+{
+	struct prune archive = { .wall = wall, .keep = keep, .dirfd = h->tree.archive, .days = true };
+	struct prune quarantine = { .wall = wall, .keep = keep, .dirfd = h->quarantine };
+
+	(void)lease_list(archive.dirfd, prune_one, &archive);
+	(void)lease_list(quarantine.dirfd, prune_one, &quarantine);
+}

@@ -1,0 +1,43 @@
+/*
+ * store/locks.h: where a lock stands in the tree, and moving it: into active/, out of it at its end, into the archive.
+ *
+ * Who calls: the watcher, once it has decided. What is found counts, not which event told: in active/ = live; only in archive/, same
+ * owner and inode = released; in neither = lost. Nothing here reads a byte of a lock.
+ *
+ * The commit of a reap is the rename out of active/ into the private folder (.reap): a toucher finds the name or doesn't. A touch that
+ * came just before the rename is seen by fstat afterwards, and the lock is put back. (Looking first and renaming then would lose it.)
+ * After a crash: a lock in .reap whose row still lives is put back at the next start.
+ */
+#ifndef STORE_LOCKS_H
+#define STORE_LOCKS_H
+
+#include "store/house.h"
+
+enum place { AT_NOWHERE, AT_QUEUE, AT_ACTIVE, AT_REAP, AT_ARCHIVE };
+
+/* A lock as the daemon knows it. */
+struct lock_ref {
+	const char *name;
+	uint32_t uid;
+	uint64_t dev, ino;
+	int64_t mtime; /* its version last seen */
+};
+
+enum place locks_place(const struct house *h, const struct lock_ref *l, struct lease_stat *st);
+/* 1 = out of active/ (or it was not there); 0 = touched meanwhile and put back; -errno = nothing was moved. */
+int locks_commit(const struct house *h, const struct lock_ref *l);
+/* Out of where it stands (AT_ACTIVE or AT_QUEUE) into .reap, touched or not. -ENOENT: it was not there. */
+int locks_take(const struct house *h, const char *name, enum place from);
+/* queue/ to active/. What squats the name there goes to the quarantine. -ENOENT: the request was taken back. */
+int locks_move_in(const struct house *h, const char *name, int64_t wall);
+/* .reap to active/: after a crash, or where a commit was not meant. */
+int locks_put_back(const struct house *h, const char *name);
+/* From .reap or archive/ into archive/YYYY-MM-DD (UTC day of wall, ns). */
+int locks_archive(const struct house *h, const char *name, enum place from, int64_t wall);
+/* A name out of dirfd into the folder that only the daemon can enter. */
+int locks_quarantine(const struct house *h, int dirfd, const char *name, int64_t wall);
+int locks_remove(int dirfd, const char *name); /* a ghost, an answered ask */
+/* Removes what lies in archive/ and the quarantine for longer than keep ns (by ctime: mtime is its owner's to set). */
+void locks_prune(const struct house *h, int64_t wall, int64_t keep);
+
+#endif

@@ -1,0 +1,348 @@
+#include "config.h"
+
+#include "watcher.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "lease/process.h"
+#include "os/log.h"
+#include "store/statefiles.h"
+
+#define EVENTS 64
+#define WATCH_BUDGET 512 /* names looked at before the rest of the loop has its turn */
+/* A clock that counts suspend got this far ahead of one that doesn't: the host slept. */
+#define SUSPEND_MIN LEASE_NS_PER_S
+
+static bool quiet(struct watcher *w)
+{
+	return entry_next(w, NULL) == NULL;
+}
+
+static int64_t checkpoint_every(struct watcher *w)
+{
+	struct policy p;
+
+	return settings_policy(w->settings, "", "", &p) == 0 ? p.renew_grace : 90 * LEASE_NS_PER_S;
+}
+
+/* The earliest of all that is due. With nothing due there is no timer, and no wake-up. */
+static int64_t next_wake(struct watcher *w)
+{
+	struct entry *e = entry_first_due(w);
+	int64_t at = e ? e->due : LEASE_NEVER;
+
+	if (!quiet(w) && w->checkpoint + checkpoint_every(w) < at)
+		at = w->checkpoint + checkpoint_every(w);
+	if (w->hold_wall != 0 && w->judge.hold_until < at)
+		at = w->judge.hold_until;
+	if (w->prune_at < at)
+		at = w->prune_at;
+	return at;
+}
+
+static void set_timer(struct watcher *w)
+{
+	int64_t at = next_wake(w);
+	struct itimerspec t = { 0 };
+
+	if (at == w->timer_set)
+		return;
+	w->timer_set = at;
+	if (at != LEASE_NEVER) {
+		if (at <= 0)
+			at = 1; /* zero would disarm it */
+		t.it_value.tv_sec = (time_t)(at / LEASE_NS_PER_S);
+		t.it_value.tv_nsec = (long)(at % LEASE_NS_PER_S);
+	}
+	if (timerfd_settime(w->timer.fd, TFD_TIMER_ABSTIME, &t, NULL) < 0)
+		log_err("timerfd_settime: %s", strerror(errno));
+}
+
+/* Asleep, or starved: nobody is judged by a silence during which we could not have heard. */
+static void saw_time(struct watcher *w, int64_t woke_for)
+{
+	int64_t grace = checkpoint_every(w), skew = w->now.boot - w->now.mono;
+	const char *what = NULL;
+
+	if (skew - w->skew > SUSPEND_MIN)
+		what = "the host was suspended";
+	else if (woke_for != LEASE_NEVER && w->now.mono - woke_for > grace / 2)
+		what = "this process was held up";
+	w->skew = skew;
+	if (!what)
+		return;
+	w->judge.grace_until = w->now.mono + grace;
+	log_warn("%s: no lease expires by silence for the next %lld ms", what, (long long)(grace / LEASE_NS_PER_MS));
+}
+
+static void reload_error(void *arg, const char *file, int line, const char *what)
+{
+	(void)arg;
+	if (line > 0)
+		log_err("%s:%d: %s", file, line, what);
+	else
+		log_err("%s: %s", file, what);
+}
+
+static void reload(struct watcher *w)
+{
+	struct settings *s;
+	int r = settings_load(w->config, reload_error, NULL, &s);
+
+	if (r == -ENOENT && !w->config_named)
+		r = settings_load(NULL, reload_error, NULL, &s);
+	if (r < 0) {
+		log_err("the configuration was not taken over; the old settings stay in force");
+		return;
+	}
+	settings_free(w->settings);
+	w->settings = s;
+	w->judge.observe_every = settings_daemon(s)->observe_every;
+	admit_policy_reload(w);
+	w->admit = true;
+	log_note("configuration reloaded");
+}
+
+static void signals_read(struct watcher *w)
+{
+	struct signalfd_siginfo si;
+
+	while (read(w->signals.fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
+		if (si.ssi_signo == SIGHUP)
+			reload(w);
+		else
+			w->stop = true;
+	}
+}
+
+static void saw_name(void *arg, enum watch_kind kind, const char *name)
+{
+	struct watcher *w = arg;
+
+	if (kind == WATCH_RESCAN)
+		w->rescan = true;
+	else if (!w->broken)
+		scan_name(w, kind, name);
+}
+
+static void dispatch(struct watcher *w, struct source *s)
+{
+	uint64_t ticks;
+
+	switch (s->kind) {
+	case SRC_WATCH: {
+		int r = watch_read(w->watch, WATCH_BUDGET, saw_name, w);
+		if (r < 0) {
+			log_err("inotify: %s: everything is looked at anew", strerror(-r));
+			w->rescan = true;
+		}
+		break;
+	}
+	case SRC_TIMER:
+		if (read(s->fd, &ticks, sizeof(ticks)) > 0)
+			w->timer_set = LEASE_NEVER;
+		break;
+	case SRC_SIGNAL:
+		signals_read(w);
+		break;
+	case SRC_PEER:
+		answers_read(w);
+		break;
+	case SRC_LEADER:
+	case SRC_WORK:
+	case SRC_WAITER:
+		life_died(w, s);
+		break;
+	case SRC_EXEC:
+		ask_exec_died(w, s->owner);
+		break;
+	}
+}
+
+static bool is_live(void *arg, const char *name)
+{
+	return entry_find(arg, name) != NULL;
+}
+
+static void upkeep(struct watcher *w)
+{
+	hold_over(w);
+	if (w->now.mono < w->prune_at)
+		return;
+	int r = statefile_prune(w->house.state, w->now.wall, ENDED_KEEP, is_live, w);
+	if (r < 0)
+		log_warn("old state files cannot be removed: %s", strerror(-r));
+	locks_prune(&w->house, w->now.wall, settings_daemon(w->settings)->archive_keep);
+	/* The archive is looked through once a day; the state files again when a lease has ended. */
+	w->prune_at = w->now.mono + INT64_C(86400) * LEASE_NS_PER_S;
+}
+
+static void checkpoint(struct watcher *w)
+{
+	struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall };
+
+	if (quiet(w) || w->now.mono - w->checkpoint < checkpoint_every(w))
+		return;
+	memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
+	if (registry_checkpoint(w->registry, &c) < 0)
+		log_err("the checkpoint cannot be written: %s", registry_error(w->registry));
+	w->checkpoint = w->now.mono;
+}
+
+static bool turn(struct watcher *w, struct epoll_event *events, int n)
+{
+	if (!turn_begin(w))
+		return false;
+	/* What ended in this turn is freed at its end, so no source goes away under an event that is still to come. */
+	for (int i = 0; i < n && !w->broken; i++) {
+		struct source *s = events[i].data.ptr;
+		if (s->fd >= 0)
+			dispatch(w, s);
+	}
+	if (w->rescan && !w->broken)
+		scan_all(w);
+	look_at_due(w);
+	if (w->admit)
+		admit_run(w);
+	look_at_due(w); /* what was admitted or asked for in this turn */
+	upkeep(w);
+	checkpoint(w);
+	return turn_commit(w) && flush(w) == 0;
+}
+
+static int loop(struct watcher *w)
+{
+	struct epoll_event events[EVENTS];
+
+	while (!w->stop) {
+		int64_t due = next_wake(w);
+		set_timer(w);
+		/* Due already (a slice was full): look at the descriptors, but don't wait for them. */
+		int n = epoll_wait(w->epoll, events, EVENTS, due <= w->now.mono ? 0 : -1);
+		if (n < 0 && errno != EINTR) {
+			log_err("epoll_wait: %s", strerror(errno));
+			return 1;
+		}
+		clock_read(&w->now);
+		saw_time(w, due <= w->now.mono ? due : LEASE_NEVER);
+		if (!turn(w, events, n < 0 ? 0 : n))
+			return 1;
+	}
+	return 0;
+}
+
+static int open_sources(struct watcher *w)
+{
+	sigset_t set;
+	int r, fd;
+
+	w->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (w->epoll < 0)
+		return -errno;
+	sigemptyset(&set);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return -errno;
+	if ((fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0)
+		return -errno;
+	if ((r = source_add(w, &w->signals, SRC_SIGNAL, fd, NULL)) < 0)
+		return r;
+	if ((fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) < 0)
+		return -errno;
+	if ((r = source_add(w, &w->timer, SRC_TIMER, fd, NULL)) < 0)
+		return r;
+	if ((r = source_add(w, &w->peer, SRC_PEER, w->peer.fd, NULL)) < 0)
+		return r;
+	r = watch_open(&w->house.tree, &w->watch, &fd);
+	if (r < 0)
+		return r;
+	return source_add(w, &w->inotify, SRC_WATCH, fd, NULL);
+}
+
+static int begin(struct watcher *w)
+{
+	char err[256];
+	int r;
+
+	if (lease_boot_id(w->boot) < 0) {
+		log_err("the boot id cannot be read: /proc/sys/kernel/random/boot_id");
+		return -1;
+	}
+	if ((r = registry_open(w->paths.db, &w->registry, err)) < 0) {
+		log_err("%s", err);
+		return -1;
+	}
+	if ((r = open_sources(w)) < 0) {
+		log_err("cannot watch: %s", strerror(-r));
+		return -1;
+	}
+	clock_read(&w->now);
+	w->skew = w->now.boot - w->now.mono;
+	w->checkpoint = w->now.mono;
+	w->prune_at = w->now.mono;
+	w->judge.observe_every = settings_daemon(w->settings)->observe_every;
+	if (!turn_begin(w))
+		return -1;
+	if (restart_load(w) < 0) {
+		log_err("the registry cannot be read: %s", registry_error(w->registry));
+		return -1;
+	}
+	hold_load(w);
+	/* The watch came first, so what is made while we scan is seen twice rather than never. */
+	scan_all(w);
+	look_at_due(w);
+	if (w->admit)
+		admit_run(w);
+	upkeep(w);
+	if (!turn_commit(w) || flush(w) < 0)
+		return -1;
+	beacon_write(w);
+	return 0;
+}
+
+static void say_ready(struct watcher *w)
+{
+	if (w->ready_fd >= 0) {
+		if (write(w->ready_fd, "", 1) != 1)
+			log_warn("nobody was there to be told that we are ready");
+		close(w->ready_fd);
+		w->ready_fd = -1;
+	}
+	log_note("watching %s (%s mode)", w->paths.notices, w->paths.user_mode ? "user" : "system");
+}
+
+int watcher_run(struct watcher *w)
+{
+	RB_INIT(&w->by_id);
+	RB_INIT(&w->by_due);
+	RB_INIT(&w->users);
+	LIST_INIT(&w->changed);
+	TAILQ_INIT(&w->out);
+	LIST_INIT(&w->execs);
+	LIST_INIT(&w->execs_over);
+	SLIST_INIT(&w->runtimes);
+	w->timer_set = LEASE_NEVER;
+	int r = 1;
+	if (begin(w) == 0) {
+		say_ready(w);
+		r = loop(w);
+	}
+	/* What it knew at the end is worth a restart's time: nothing of this downtime is older than now. */
+	if (w->registry && !w->broken) {
+		struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall };
+		memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
+		(void)registry_checkpoint(w->registry, &c);
+	}
+	registry_close(w->registry);
+	return r;
+}

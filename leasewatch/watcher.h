@@ -1,0 +1,188 @@
+/*
+ * watcher.h: the process that reads what users write and decides. User leasewatch in system mode; in user mode the user.
+ *
+ * One loop (watcher.c), one reading of the clock a turn. A turn:
+ *	wait            epoll: inotify, timerfd, signalfd, pidfds, the socket to the actor
+ *	observe         names that came and went (scan.c), deaths (life.c), answers (answer.c), asks (asks.c)
+ *	judge           what is due: lease_verdict over a fresh look (judge.c); admission over the queue (admit.c)
+ *	step            the table: locks move, rows and ledger lines are gathered (step.c)
+ *	commit          one transaction
+ *	act             only now: requests to the actor, state files (flush, in step.c)
+ * So what is intended is on disk before anything is done, and a crash between any two of these loses nothing (restart.c).
+ *
+ * This header is for leasewatch/ alone; outside, watcher_run is all there is.
+ */
+#ifndef WATCHER_H
+#define WATCHER_H
+
+#include <bsd/sys/queue.h>
+#include <bsd/sys/tree.h>
+
+#include "conf/settings.h"
+#include "core/lease.h"
+#include "lease/duration.h"
+#include "os/clock.h"
+#include "store/locks.h"
+#include "store/registry.h"
+#include "store/watch.h"
+#include "wire.h"
+
+#define WATCHER_ACTS 8	     /* acts under way at a time: what the actor runs side by side */
+#define WATCHER_SLICE 256    /* due leases looked at before the loop looks at its descriptors again */
+#define WATCHER_ASKS 16	     /* asks outstanding a user */
+#define ENDED_KEEP (INT64_C(3600) * LEASE_NS_PER_S) /* the state file of a lease that is over stays this long */
+
+/* What an epoll event belongs to. */
+enum source_kind { SRC_WATCH, SRC_TIMER, SRC_SIGNAL, SRC_PEER, SRC_LEADER, SRC_WORK, SRC_WAITER, SRC_EXEC };
+struct source {
+	enum source_kind kind;
+	int fd; /* -1 = none */
+	void *owner; /* struct entry or struct exec */
+};
+
+/* A lease and what the daemon holds for it while it runs. */
+struct entry {
+	struct lease l;
+	enum place place;
+	int64_t due;		/* mono; LEASE_NEVER = not in the tree of what is due */
+	struct source leader, work, waiter; /* pidfds */
+	enum act_verb act;	/* to be sent after the commit; ACT_NONE = none */
+	bool act_sent;		/* one is under way */
+	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
+	bool watched, polled;	/* the lock's own watch; where there is none, it is looked at every second */
+	char *cgroup;		/* where its CPU is read; NULL = not there */
+	struct lease_process tree;
+	RB_ENTRY(entry) by_id, by_due;
+	LIST_ENTRY(entry) changed;
+	TAILQ_ENTRY(entry) out; /* waits for a free act */
+	bool in_out;
+};
+
+/* A `klease exec` that was let in, or waits to be. */
+struct exec {
+	struct source src;	/* pidfd of the gated process */
+	char ask[LEASE_ID_SIZE], lease[LEASE_ID_SIZE];
+	struct lease_process process;
+	uint32_t uid;
+	bool waits;		/* for its lease to be active; then ACT_ENTER is sent */
+	uint64_t serial;	/* of that; 0 = not sent */
+	LIST_ENTRY(exec) all;
+};
+
+/* What is counted a user. */
+struct user {
+	uint32_t uid;
+	int leases;		/* requested and living */
+	int reports;		/* rubbish reported in this window */
+	int64_t reports_from;
+	RB_ENTRY(user) by_uid;
+};
+
+struct runtime {
+	char name[LEASE_WORD_SIZE];
+	bool asked, known, works;
+	uint64_t serial; /* of the question */
+	uint32_t caps;
+	char line[256]; /* why it does not */
+	SLIST_ENTRY(runtime) all;
+};
+
+RB_HEAD(entries_by_id, entry);
+RB_HEAD(entries_by_due, entry);
+RB_HEAD(users, user);
+
+struct watcher {
+	struct house house;
+	struct house_paths paths;
+	struct settings *settings;
+	const char *config; /* path, NULL = none */
+	bool config_named;  /* by --config: it must be there */
+	bool foreground;
+	struct registry *registry;
+	struct watch *watch;
+	int epoll;
+	struct source timer, signals, inotify, peer;
+	struct clock_now now;
+	int64_t skew;	    /* boot - mono, as last seen: grows by a suspend */
+	int64_t timer_set;  /* what the timerfd is set to; LEASE_NEVER = off */
+	struct judge judge;
+	int64_t hold_wall;  /* wall ns; 0 = no hold */
+	char hold_by[64];
+	int64_t checkpoint; /* mono; the last one written */
+	int64_t prune_at;   /* mono; state files and archive; LEASE_NEVER = nothing to prune */
+	char boot[LEASE_BOOT_SIZE];
+	struct entries_by_id by_id;
+	struct entries_by_due by_due;
+	struct users users;
+	LIST_HEAD(, entry) changed;
+	TAILQ_HEAD(, entry) out;
+	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
+	SLIST_HEAD(, runtime) runtimes;
+	int acts;	/* under way */
+	int starting;	/* leases in STARTING */
+	uint64_t serial;
+	bool rescan, stop, admit, broken;
+	int ready_fd;	/* written to once when ready; -1 = nobody waits */
+};
+
+/* watcher.c. Runs until told to stop; 0 = in good order. Takes w over. */
+int watcher_run(struct watcher *w);
+
+/* entry.c: the leases in memory. */
+struct entry *entry_find(struct watcher *w, const char *id);
+struct entry *entry_next(struct watcher *w, struct entry *e); /* all of them, by id; NULL starts */
+struct entry *entry_first_due(struct watcher *w);
+struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid); /* in the tree of ids; NULL = no memory */
+void entry_free(struct watcher *w, struct entry *e);
+void entry_due(struct watcher *w, struct entry *e, int64_t at);
+void entry_changed(struct watcher *w, struct entry *e);
+struct user *user_get(struct watcher *w, uint32_t uid);
+int source_add(struct watcher *w, struct source *s, enum source_kind kind, int fd, void *owner);
+void source_drop(struct watcher *w, struct source *s);
+
+/* step.c: the table, taken. */
+struct lock_ref lock_of(const struct entry *e);
+void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const char *why);
+void step_first(struct watcher *w, struct entry *e); /* a new request's ledger line */
+int flush(struct watcher *w);	 /* after the commit: acts and state files */
+bool turn_begin(struct watcher *w);
+bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's steps were rolled back by ending */
+
+/* scan.c: names. */
+void scan_name(struct watcher *w, enum watch_kind kind, const char *name);
+void scan_all(struct watcher *w);
+void report_rubbish(struct watcher *w, uint32_t uid, const char *name, const char *why); /* a bounded number a user and hour */
+void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, const char *why); /* and into the quarantine */
+
+/* judge.c: looking at a lease and asking for the verdict. */
+void look(struct watcher *w, struct entry *e);
+void look_at_due(struct watcher *w);
+
+/* admit.c */
+void admit_receive(struct watcher *w, int dirfd, enum place place, const char *name, const struct lease_stat *st);
+void admit_run(struct watcher *w);
+void admit_policy_reload(struct watcher *w);
+struct runtime *runtime_get(struct watcher *w, const char *name);
+
+/* life.c: pidfds of leaders, keepers, waiters. */
+void life_follow(struct watcher *w, struct entry *e);
+void life_died(struct watcher *w, struct source *s);
+
+/* answer.c */
+void answers_read(struct watcher *w);
+int send_request(struct watcher *w, struct act_request *r);
+
+/* asks.c */
+void ask_receive(struct watcher *w, const char *name);
+void ask_execs_enter(struct watcher *w, struct entry *e);
+void ask_entered(struct watcher *w, const struct act_answer *a);
+void ask_lease_over(struct watcher *w, const struct entry *e);
+void ask_exec_died(struct watcher *w, struct exec *x);
+void beacon_write(struct watcher *w);
+void hold_load(struct watcher *w);
+void hold_over(struct watcher *w); /* lifts one whose time has come */
+
+/* restart.c */
+int restart_load(struct watcher *w);
+
+#endif
