@@ -92,7 +92,10 @@ int registry_change(struct registry *r)
 		return r->failed;
 	if (r->wrote)
 		return 0;
-	/* IMMEDIATE: to be refused the lock is an error here, before anything was decided on, not in the middle of the turn. */
+	/*
+	 * IMMEDIATE: to be refused the lock is an error here, before anything was decided on, not in the middle
+	 * of the turn.
+	 */
 	error = registry_run(r, r->st[Q_BEGIN]);
 	r->wrote = error == 0;
 	return error;

@@ -56,7 +56,10 @@ struct watch {
 	char buf[BUFFER_SIZE] __attribute__((aligned(__alignof__(struct inotify_event))));
 };
 
-/* inotify takes no descriptor. Through /proc it gets exactly the file behind fd, whatever its name stands for now. */
+/*
+ * inotify takes no descriptor. Through /proc it gets exactly the file behind fd, whatever its name stands for
+ * now.
+ */
 static int add_by_fd(int inotify, int fd, uint32_t mask)
 {
 	char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];

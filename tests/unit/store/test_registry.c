@@ -1,93 +1,16 @@
-/* What store/registry.h promises of rows, ledger and file, in good order and in bad. Crashes: test_registry_crash.c. */
+/* What store/registry.h promises of rows, ledger and turns. The file: test_registry_file.c. Crashes: test_registry_crash.c. */
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "lease/duration.h"
-#include "tests/unit/lease/scratch.h"
 #include "tests/unit/lease/test.h"
 #include "tests/unit/store/sample.h"
-
-struct world {
-	struct scratch scratch;
-	char path[PATH_MAX + 16];
-	char err[256];
-	struct registry *r;
-};
-
-static int setup(void **state)
-{
-	static struct world w;
-
-	memset(&w, 0, sizeof(w));
-	scratch_make(&w.scratch);
-	snprintf(w.path, sizeof(w.path), "%s/lease.db", w.scratch.path);
-	*state = &w;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *w = *state;
-
-	registry_close(w->r);
-	scratch_remove(&w->scratch);
-	return 0;
-}
-
-static struct registry *open_it(struct world *w)
-{
-	int r = registry_open(w->path, &w->r, w->err);
-
-	if (r < 0)
-		fail_msg("registry_open: %d: %s", r, w->err);
-	return w->r;
-}
-
-static void close_it(struct world *w)
-{
-	registry_close(w->r);
-	w->r = NULL;
-}
-
-/* As somebody with the sqlite3 shell, while the daemon has it open or not. Gives SQLite's code. */
-static int by_hand(struct world *w, const char *sql)
-{
-	sqlite3 *db;
-	int rc;
-
-	assert_int_equal(sqlite3_open(w->path, &db), SQLITE_OK);
-	rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
-	sqlite3_close(db);
-	return rc;
-}
-
-static void put(struct registry *r, const struct lease *l)
-{
-	assert_int_equal(registry_begin(r), 0);
-	assert_int_equal(registry_put(r, l), 0);
-	assert_int_equal(registry_commit(r), 0);
-}
-
-struct loaded {
-	int n;
-	struct lease last;
-};
-
-static int keep_last(void *arg, const struct lease *l)
-{
-	struct loaded *loaded = arg;
-
-	loaded->n++;
-	loaded->last = *l;
-	return 0;
-}
+#include "tests/unit/store/world.h"
 
 static int stop_at_first(void *arg, const struct lease *l)
 {
@@ -387,6 +310,19 @@ static void a_change_needs_a_turn(void **state)
 	assert_int_equal(registry_commit(w->r), 0);
 }
 
+static void a_checkpoint_outside_of_a_turn_stands_at_once(void **state)
+{
+	struct registry_clock c = { .mono = 5, .boot_id = "x" }, d = { 0 };
+	struct world *w = *state;
+
+	open_it(w);
+	assert_int_equal(registry_checkpoint(w->r, &c), 0);
+	assert_int_equal(registry_begin(w->r), 0);
+	registry_rollback(w->r);
+	assert_int_equal(registry_last_checkpoint(w->r, &d), 0);
+	assert_int_equal(d.mono, 5);
+}
+
 static void a_turn_without_a_change_writes_nothing(void **state)
 {
 	struct world *w = *state;
@@ -403,19 +339,6 @@ static void a_turn_without_a_change_writes_nothing(void **state)
 	assert_int_equal(stat(wal, &after), 0);
 	assert_int_equal(before.st_size, after.st_size);
 	assert_true(before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
-}
-
-static uint64_t next_generation(struct registry *r, bool commit)
-{
-	uint64_t g = 0;
-
-	assert_int_equal(registry_begin(r), 0);
-	assert_int_equal(registry_next_generation(r, &g), 0);
-	if (commit)
-		assert_int_equal(registry_commit(r), 0);
-	else
-		registry_rollback(r);
-	return g;
 }
 
 static void generations_only_grow(void **state)
@@ -447,10 +370,11 @@ static void generations_only_grow(void **state)
 
 static void the_checkpoint_and_small_values_come_back(void **state)
 {
-	struct registry_clock c = { .mono = 5, .boot = -6, .wall = INT64_MAX, .boot_id = "01234567-89ab-cdef-0123-456789abcdef" }, d;
+	struct registry_clock c = { .mono = 5, .boot = -6, .wall = INT64_MAX }, d;
 	struct world *w = *state;
 	char value[16];
 
+	memcpy(c.boot_id, "01234567-89ab-cdef-0123-456789abcdef", sizeof(c.boot_id));
 	open_it(w);
 	assert_int_equal(registry_last_checkpoint(w->r, &d), -ENOENT);
 	assert_int_equal(registry_get(w->r, "hold", value, sizeof(value)), -ENOENT);
@@ -477,138 +401,9 @@ static void the_checkpoint_and_small_values_come_back(void **state)
 	assert_int_equal(registry_last_checkpoint(w->r, &d), -EBADMSG);
 }
 
-static void only_its_owner_reads_it(void **state)
-{
-	static const char *const names[] = { "lease.db", "lease.db-wal", "lease.db-shm" };
-	struct world *w = *state;
-	mode_t old = umask(0);
-	struct lease l;
-	struct stat st;
-
-	sample_lease(&l, 1);
-	put(open_it(w), &l);
-	umask(old);
-	for (size_t i = 0; i < N_OF(names); i++) {
-		assert_int_equal(fstatat(w->scratch.fd, names[i], &st, 0), 0);
-		assert_int_equal(st.st_mode & 07777, 0600);
-	}
-}
-
-static void two_daemons_do_not_share_one(void **state)
-{
-	struct world *w = *state;
-	struct registry *second;
-
-	open_it(w);
-	assert_int_equal(registry_open(w->path, &second, w->err), -EBUSY);
-	assert_non_null(strstr(w->err, "another daemon"));
-	/* The refused one has taken none of the first one's locks with it. */
-	assert_int_equal(next_generation(w->r, true), 1);
-}
-
-static void a_reader_does_not_hold_the_writer_up(void **state)
-{
-	struct world *w = *state;
-	struct lease l;
-	sqlite3 *db;
-
-	sample_lease(&l, 1);
-	put(open_it(w), &l);
-	assert_int_equal(sqlite3_open_v2(w->path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "BEGIN; SELECT count(*) FROM ledger", NULL, NULL, NULL), SQLITE_OK);
-	put(w->r, &l);
-	sqlite3_close(db);
-}
-
-static void refuses(struct world *w, int error, const char *word)
-{
-	struct stat before, after;
-
-	assert_int_equal(lstat(w->path, &before), 0);
-	assert_int_equal(registry_open(w->path, &w->r, w->err), error);
-	assert_non_null(strstr(w->err, w->path));
-	if (!strstr(w->err, word))
-		fail_msg("no '%s' in: %s", word, w->err);
-	assert_int_equal(lstat(w->path, &after), 0);
-	assert_true(before.st_ino == after.st_ino && before.st_size == after.st_size && before.st_mode == after.st_mode);
-	assert_true(before.st_mtim.tv_sec == after.st_mtim.tv_sec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec);
-}
-
-static void what_is_no_database_is_refused_and_left_alone(void **state)
-{
-	static const char text[] = "Dear diary, this has nothing to do with leases, and it is longer than a header of SQLite: so "
-				   "it cannot be taken for an empty file or for one that was cut off.\n";
-	struct world *w = *state;
-
-	scratch_write(w->scratch.fd, "lease.db", text, sizeof(text) - 1);
-	assert_int_equal(fchmodat(w->scratch.fd, "lease.db", 0600, 0), 0);
-	refuses(w, -EBADMSG, "no registry of leasewatch");
-	assert_true(scratch_holds(w->scratch.fd, "lease.db", text, sizeof(text) - 1));
-}
-
-static void a_database_of_something_else_is_refused_and_left_alone(void **state)
-{
-	struct world *w = *state;
-
-	assert_int_equal(by_hand(w, "CREATE TABLE lease(id)"), SQLITE_OK);
-	assert_int_equal(fchmodat(w->scratch.fd, "lease.db", 0600, 0), 0);
-	refuses(w, -EBADMSG, "something else");
-}
-
-static void a_newer_format_is_refused_and_left_alone(void **state)
-{
-	struct world *w = *state;
-
-	open_it(w);
-	close_it(w);
-	assert_int_equal(by_hand(w, "PRAGMA user_version = 2"), SQLITE_OK);
-	refuses(w, -EPROTO, "newer");
-}
-
-static void a_file_that_others_read_and_a_link_are_refused(void **state)
-{
-	struct world *w = *state;
-
-	open_it(w);
-	close_it(w);
-	assert_int_equal(fchmodat(w->scratch.fd, "lease.db", 0644, 0), 0);
-	refuses(w, -EPERM, "0644");
-	assert_int_equal(fchmodat(w->scratch.fd, "lease.db", 0600, 0), 0);
-	assert_int_equal(renameat(w->scratch.fd, "lease.db", w->scratch.fd, "there.db"), 0);
-	assert_int_equal(symlinkat("there.db", w->scratch.fd, "lease.db"), 0);
-	refuses(w, -ELOOP, "link");
-	assert_int_equal(unlinkat(w->scratch.fd, "lease.db", 0), 0);
-	assert_int_equal(linkat(w->scratch.fd, "there.db", w->scratch.fd, "lease.db", 0), 0);
-	refuses(w, -EINVAL, "one name");
-}
-
-static void a_damaged_page_is_an_error_not_an_answer(void **state)
-{
-	struct world *w = *state;
-	struct loaded loaded = { 0 };
-	char junk[4096];
-	struct lease l;
-	int fd;
-
-	open_it(w);
-	for (int n = 0; n < 20; n++) {
-		sample_lease(&l, n);
-		put(w->r, &l);
-	}
-	close_it(w);
-	memset(junk, 0xa5, sizeof(junk));
-	fd = open(w->path, O_RDWR | O_CLOEXEC);
-	assert_true(fd >= 0);
-	/* Page 1 has the schema; the first table's root is page 2. */
-	assert_int_equal(pwrite(fd, junk, sizeof(junk), 4096), sizeof(junk));
-	close(fd);
-	if (registry_open(w->path, &w->r, w->err) == 0)
-		assert_int_equal(registry_load(w->r, keep_last, &loaded), -EBADMSG);
-}
-
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_lease_comes_back_as_it_was_stored),
 		T(what_is_of_one_run_only_is_not_stored),
@@ -625,17 +420,10 @@ int main(void)
 		T(an_id_is_used_as_long_as_a_row_or_a_line_has_it),
 		T(a_turn_that_failed_leaves_nothing_of_itself),
 		T(a_change_needs_a_turn),
+		T(a_checkpoint_outside_of_a_turn_stands_at_once),
 		T(a_turn_without_a_change_writes_nothing),
 		T(generations_only_grow),
 		T(the_checkpoint_and_small_values_come_back),
-		T(only_its_owner_reads_it),
-		T(two_daemons_do_not_share_one),
-		T(a_reader_does_not_hold_the_writer_up),
-		T(what_is_no_database_is_refused_and_left_alone),
-		T(a_database_of_something_else_is_refused_and_left_alone),
-		T(a_newer_format_is_refused_and_left_alone),
-		T(a_file_that_others_read_and_a_link_are_refused),
-		T(a_damaged_page_is_an_error_not_an_answer),
 	};
 
 	return cmocka_run_group_tests_name("registry", tests, NULL, NULL);
