@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/views.h"
 
 #include <errno.h>
