@@ -14,7 +14,7 @@ D=
 k() { timeout 20 "$top/klease/klease" --user "$@"; }
 ok() { echo "ok - $1"; }
 no() { failed=1; echo "not ok - $1${2:+: $2}"; }
-check() { what=$1; shift; if "$@" >"$W/out" 2>&1; then ok "$what"; else no "$what" "status $?: $(tail -1 "$W/out")"; fi; }
+check() { what=$1; shift; if "$@" >"$W/check" 2>&1; then ok "$what"; else no "$what" "status $?: $(tail -1 "$W/check")"; fi; }
 fails() { what=$1 want=$2; shift 2; "$@" >"$W/out" 2>"$W/err"; rc=$?; if [ "$rc" = "$want" ]; then ok "$what"; else no "$what" "status $rc, not $want: $(tail -1 "$W/err")"; fi; }
 says() { if grep -q -- "$2" "$W/err" "$W/out"; then ok "$1"; else no "$1" "$(cat "$W/err" "$W/out")"; fi; }
 within() { what=$1; shift; n=0; while [ $n -lt 200 ]; do if "$@" >/dev/null 2>&1; then ok "$what"; return 0; fi; n=$((n + 1)); sleep 0.05; done; no "$what" "not within 10 s"; return 1; }

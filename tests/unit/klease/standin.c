@@ -2,6 +2,7 @@
  * A daemon's outside, without a daemon: answers what klease writes, by files alone, so that klease is tested without leasewatch.
  *
  *	standin NOTICES STATE
+ *	standin --job COMMAND...	something else: runs it as a shell's job, prints its pid, gives its status
  *
  * Makes both, says in a beacon that it lives, and prints "ready". Admits every request, but by labels of it:
  *	test=deny	denies it
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -238,6 +240,20 @@ static void look_for_ends(void)
 	}
 }
 
+static void look_for_withdrawals(void)
+{
+	struct lease_stat st;
+
+	for (int i = 0; i < n_known; i++) {
+		struct known *k = &known[i];
+
+		if (k->over || strcmp(k->v.state, "requested") || lease_stat(tree.queue, k->v.lock, &st) == 0)
+			continue;
+		k->over = true;
+		put(k, "denied", "withdrawn");
+	}
+}
+
 static void write_beacon(const char *state_path)
 {
 	struct beacon b = { .user_mode = true };
@@ -251,11 +267,31 @@ static void write_beacon(const char *state_path)
 	write_whole(tree.root, BEACON_NAME, buf, len);
 }
 
+/* What an interactive shell does with a job: a group of its own, whose parent is in the same session (an orphaned group cannot be stopped). */
+static int job(char **command)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		setpgid(0, 0);
+		execvp(command[0], command);
+		_exit(127);
+	}
+	must(pid > 0, "fork");
+	printf("%d\n", pid);
+	fflush(stdout);
+	must(waitpid(pid, &status, 0) == pid, "waitpid");
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const folders[] = { "", "/queue", "/active", "/archive" };
 	char path[600];
 
+	if (argc > 2 && !strcmp(argv[1], "--job"))
+		return job(argv + 2);
 	must(argc == 3, "usage: standin NOTICES STATE");
 	for (size_t i = 0; i < 4; i++) {
 		snprintf(path, sizeof path, "%s%s", argv[1], folders[i]);
@@ -270,6 +306,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	for (;;) {
 		(void)lease_list(tree.queue, look_at, NULL);
+		look_for_withdrawals();
 		look_for_ends();
 		poll(NULL, 0, 5);
 	}
