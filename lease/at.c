@@ -62,7 +62,7 @@ void lease_at_close(int fd)
 
 static int open_nofollow(int dirfd, const char *name, int flags, int *ret_fd)
 {
-	struct lease_stat dir, st;
+	struct lease_stat dir = {0}, st = {0};
 	int fd, e;
 
 	fd = openat(dirfd, name, flags | O_NOFOLLOW);

@@ -153,9 +153,9 @@ static int real_uid(int32_t pid, uid_t *ret)
 static int check_held(int pidfd, const struct lease_process *p, uid_t uid)
 {
 	struct pollfd poll_for = {.fd = pidfd, .events = POLLIN};
-	uint64_t start;
+	uint64_t start = 0;
 	uid_t owner = uid;
-	char state;
+	char state = 0;
 	int e, n;
 
 	e = lease_process_stat(p->pid, &start, NULL, &state);

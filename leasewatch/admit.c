@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +47,8 @@ static int check(struct watcher *w, struct entry *e, char why[LEASE_WHY_SIZE])
 		(void)snprintf(why, LEASE_WHY_SIZE, "runtime process needs a command: klease create -- COMMAND, or klease run");
 		return -1;
 	}
-	(void)snprintf(l->why, sizeof(l->why), "%s", note);
+	if (note[0])
+		(void)snprintf(l->why, sizeof(l->why), "%s", note);
 	return 0;
 }
 
@@ -54,38 +57,48 @@ static void deny(struct watcher *w, struct entry *e, const char *why)
 	step(w, e, EV_DENY, w->now.mono, why);
 }
 
-static void read_record(struct watcher *w, struct entry *e, int dirfd, char why[LEASE_WHY_SIZE])
+/* 0, or -1 with what is wrong; r is then as far as it could be read. */
+static int read_record(int dirfd, const char *name, const char *id, uint32_t uid, struct lease_record *rec,
+		       char why[LEASE_WHY_SIZE])
 {
 	char buf[LEASE_FILE_MAX + 1], shown[240];
 	struct lease_error err = { 0 };
 	size_t len;
-	int r = lease_read(dirfd, e->l.name, e->l.uid, buf, LEASE_FILE_MAX, &len, NULL);
+	int r = -EAGAIN;
 
+	/* It says again when a beat came between; a writer who never stops is refused like any other rubbish. */
+	for (int i = 0; i < 5 && r == -EAGAIN; i++)
+		r = lease_read(dirfd, name, uid, buf, LEASE_FILE_MAX, &len, NULL);
 	why[0] = '\0';
-	lease_record_init(&e->l.record);
+	lease_record_init(rec);
 	if (r < 0) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "its record cannot be read: %s", strerror(-r));
-	} else if ((r = lease_record_parse(buf, len, &e->l.record, &err)) < 0) {
+	} else if ((r = lease_record_parse(buf, len, rec, &err)) < 0) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "its record, line %d: %.100s", err.line,
 			       r == -ENODATA ? "the first line must be #leasewatch 1" : log_escape(shown, sizeof(shown), err.what));
-		lease_record_init(&e->l.record);
-	} else if (e->l.record.id[0] && strcmp(e->l.record.id, e->l.id) != 0) {
-		(void)snprintf(why, LEASE_WHY_SIZE, "its record is of %s, its name is not", e->l.record.id);
+		lease_record_init(rec);
+	} else if (rec->id[0] && strcmp(rec->id, id) != 0) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "its record is of %s, its name is not", rec->id);
 	}
-	if (!lease_surface_valid(e->l.record.surface))
-		(void)snprintf(e->l.record.surface, sizeof(e->l.record.surface), "unknown");
+	if (!lease_surface_valid(rec->surface))
+		(void)snprintf(rec->surface, sizeof(rec->surface), "unknown");
+	return why[0] ? -1 : 0;
 }
 
-void admit_receive(struct watcher *w, int dirfd, enum place place, const char *name, const struct lease_stat *st)
+void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, const struct lease_stat *st, bool final)
 {
-	const char *id = lease_name_lock_id(name);
-	char why[LEASE_WHY_SIZE], reason[LEASE_WHY_SIZE];
-	int used = registry_id_used(w->registry, id);
+	int dirfd = kind == WATCH_QUEUE ? w->house.tree.queue : w->house.tree.active;
+	char id[LEASE_ID_SIZE], why[LEASE_WHY_SIZE];
+	struct lease_record rec;
 
-	if (used != 0) { /* over already, or a registry that can't tell: never twice */
+	(void)snprintf(id, sizeof(id), "%s", lease_name_lock_id(name));
+	if (registry_id_used(w->registry, id) != 0) { /* over already, or a registry that can't tell: never twice */
 		refuse_file(w, dirfd, name, st->uid, "has the id of a lease that is over: moved to the quarantine");
 		return;
 	}
+	int refused = read_record(dirfd, name, id, st->uid, &rec, why);
+	if (refused < 0 && !final && scan_doubt(w, kind, name))
+		return;
 	struct entry *e = entry_new(w, id, st->uid);
 	if (!e) {
 		log_err("out of memory: request %s waits", id);
@@ -94,22 +107,21 @@ void admit_receive(struct watcher *w, int dirfd, enum place place, const char *n
 	}
 	struct lease *l = &e->l;
 	(void)snprintf(l->name, sizeof(l->name), "%s", name);
+	l->record = rec;
 	l->state = ST_REQUESTED;
 	l->dev = st->dev;
 	l->ino = st->ino;
 	l->mtime = st->mtime;
 	l->created = l->since = l->renewed = l->used = l->looked = w->now.mono;
 	l->created_wall = l->since_wall = w->now.wall;
-	e->place = place;
-	read_record(w, e, dirfd, why);
-	user_from_name(l->name, l->record.surface, l->user);
-	int refused = why[0] ? -1 : check(w, e, why);
-	(void)snprintf(reason, sizeof(reason), "%s", why);
-	if (!l->why[0])
-		(void)snprintf(l->why, sizeof(l->why), "asked for");
+	e->place = kind == WATCH_QUEUE ? AT_QUEUE : AT_ACTIVE;
+	user_from_name(l->name, rec.surface, l->user);
+	(void)snprintf(l->why, sizeof(l->why), "asked for");
+	if (refused == 0)
+		refused = check(w, e, why);
 	step_first(w, e);
 	if (refused < 0) {
-		deny(w, e, reason);
+		deny(w, e, why);
 		return;
 	}
 	life_follow(w, e);
@@ -138,7 +150,7 @@ static int runtime_ready(struct watcher *w, const char *name, char why[LEASE_WHY
 	if (!r)
 		return 0;
 	if (!r->asked) {
-		struct act_request q = { .verb = ACT_CAPABILITIES, .uid = 0, .deadline = 10 * LEASE_NS_PER_S };
+		struct act_request q = { .verb = ACT_CAPABILITIES, .uid = w->paths.uid, .deadline = 10 * LEASE_NS_PER_S };
 		memcpy(q.runtime, r->name, sizeof(q.runtime));
 		r->asked = send_request(w, &q) == 0;
 		r->serial = q.serial;
@@ -146,7 +158,7 @@ static int runtime_ready(struct watcher *w, const char *name, char why[LEASE_WHY
 	if (!r->known)
 		return 0;
 	if (!r->works)
-		(void)snprintf(why, LEASE_WHY_SIZE, "runtime %s does not work here: %.100s", name, r->line);
+		(void)snprintf(why, LEASE_WHY_SIZE, "runtime %s does not work here: %.80s", name, r->line);
 	return r->works ? 1 : -1;
 }
 
@@ -184,7 +196,7 @@ void admit_run(struct watcher *w)
 	struct entry *e;
 
 	while (w->starting < WATCHER_ACTS && (e = next_request(w)) != NULL && !w->broken)
-		step(w, e, EV_ADMIT, w->now.mono, e->l.why[0] && strcmp(e->l.why, "asked for") != 0 ? e->l.why : "admitted: there is room");
+		step(w, e, EV_ADMIT, w->now.mono, strcmp(e->l.why, "asked for") != 0 ? e->l.why : "there is room");
 	for (e = entry_next(w, NULL); e; e = entry_next(w, e)) {
 		if (e->l.state != ST_REQUESTED)
 			continue;

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

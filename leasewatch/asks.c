@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,7 +316,7 @@ void ask_entered(struct watcher *w, const struct act_answer *a)
 		return;
 	}
 	for (const char *p = a->argv; *p && words.n_words < 8; p += strlen(p) + 1)
-		(void)snprintf(words.words[words.n_words++], sizeof(words.words[0]), "%s", p);
+		(void)strlcpy(words.words[words.n_words++], p, sizeof(words.words[0]));
 	answer_words(w, x->ask, &words, "done", "active");
 }
 

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +25,12 @@ static int cmp_uid(const struct user *a, const struct user *b)
 	return (a->uid > b->uid) - (a->uid < b->uid);
 }
 
-RB_GENERATE_STATIC(entries_by_id, entry, by_id, cmp_id)
-RB_GENERATE_STATIC(entries_by_due, entry, by_due, cmp_due)
-RB_GENERATE_STATIC(users, user, by_uid, cmp_uid)
+RB_PROTOTYPE(entries_by_id, entry, by_id, cmp_id);
+RB_PROTOTYPE(entries_by_due, entry, by_due, cmp_due);
+RB_PROTOTYPE(users, user, by_uid, cmp_uid);
+RB_GENERATE(entries_by_id, entry, by_id, cmp_id)
+RB_GENERATE(entries_by_due, entry, by_due, cmp_due)
+RB_GENERATE(users, user, by_uid, cmp_uid)
 
 struct entry *entry_find(struct watcher *w, const char *id)
 {

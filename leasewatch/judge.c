@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

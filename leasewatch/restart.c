@@ -4,6 +4,8 @@
  * Same boot: CLOCK_MONOTONIC went on, so every stored time holds; the time since the last checkpoint is credited, one renew_grace at
  * most in all. Another boot: stored times mean nothing, and the processes of then are gone.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,8 @@
+#include "config.h"
+
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -53,9 +56,33 @@ static const char *rubbish(const struct lease_stat *st)
 	return NULL;
 }
 
-/* A name in active/ or queue/ that no lease is known for. */
-static void newcomer(struct watcher *w, int dirfd, enum place place, const char *name)
+static int folder(const struct watcher *w, enum watch_kind kind)
 {
+	return kind == WATCH_QUEUE ? w->house.tree.queue : w->house.tree.active;
+}
+
+bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name)
+{
+	struct doubt *d;
+
+	TAILQ_FOREACH(d, &w->doubts, all)
+		if (d->kind == kind && strcmp(d->name, name) == 0)
+			return true;
+	/* One who makes them by the thousand gets no second looks. */
+	if (w->n_doubts >= DOUBTS_MAX || !(d = calloc(1, sizeof(*d))))
+		return false;
+	d->kind = kind;
+	d->due = w->now.mono + DOUBT_FOR;
+	(void)snprintf(d->name, sizeof(d->name), "%s", name);
+	TAILQ_INSERT_TAIL(&w->doubts, d, all);
+	w->n_doubts++;
+	return true;
+}
+
+/* A name in active/ or queue/ that no lease is known for. */
+static void newcomer(struct watcher *w, enum watch_kind kind, const char *name, bool final)
+{
+	int dirfd = folder(w, kind);
 	struct lease_stat st;
 	const char *why;
 
@@ -67,11 +94,13 @@ static void newcomer(struct watcher *w, int dirfd, enum place place, const char 
 	}
 	/* `1<>` makes a file where the lock has just gone: one byte, and nobody's lease. */
 	if (st.size <= 1) {
+		if (!final && scan_doubt(w, kind, name))
+			return;
 		report_rubbish(w, st.uid, name, "a ghost (a beat that came after its lock had gone): removed");
 		(void)locks_remove(dirfd, name);
 		return;
 	}
-	admit_receive(w, dirfd, place, name, &st);
+	admit_receive(w, kind, name, &st, final);
 }
 
 /* A name of a known lease where that lease's own lock does not stand: a second file with its id. */
@@ -95,8 +124,9 @@ static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *
 		refuse_file(w, dirfd, name, st.uid, "has the id of another lease: moved to the quarantine, the earlier one stands");
 }
 
-static void scan_lock(struct watcher *w, int dirfd, enum place place, const char *name)
+static void scan_lock(struct watcher *w, enum watch_kind kind, const char *name)
 {
+	int dirfd = folder(w, kind);
 	const char *id = lease_name_lock_id(name);
 	struct entry *e;
 
@@ -108,7 +138,7 @@ static void scan_lock(struct watcher *w, int dirfd, enum place place, const char
 	}
 	e = entry_find(w, id);
 	if (!e) {
-		newcomer(w, dirfd, place, name);
+		newcomer(w, kind, name, false);
 		return;
 	}
 	if (strcmp(e->l.name, name) != 0)
@@ -118,17 +148,16 @@ static void scan_lock(struct watcher *w, int dirfd, enum place place, const char
 
 void scan_name(struct watcher *w, enum watch_kind kind, const char *name)
 {
-	const struct lease_tree *t = &w->house.tree;
 	const char *id;
 	struct entry *e;
 
 	if (kind == WATCH_ACTIVE) {
-		scan_lock(w, t->active, AT_ACTIVE, name);
+		scan_lock(w, kind, name);
 	} else if (kind == WATCH_QUEUE) {
 		if (lease_name_ask_id(name))
 			ask_receive(w, name);
 		else
-			scan_lock(w, t->queue, AT_QUEUE, name);
+			scan_lock(w, kind, name);
 	} else if (kind == WATCH_ARCHIVE) {
 		/* Whatever else lies there is nobody's business but prune's. */
 		if ((id = lease_name_lock_id(name)) && (e = entry_find(w, id)))
@@ -136,6 +165,20 @@ void scan_name(struct watcher *w, enum watch_kind kind, const char *name)
 	} else if (kind == WATCH_LOCK) {
 		if ((e = entry_find(w, name)))
 			look(w, e);
+	}
+}
+
+void scan_doubts(struct watcher *w)
+{
+	struct doubt *d;
+
+	while (!w->broken && (d = TAILQ_FIRST(&w->doubts)) != NULL && d->due <= w->now.mono) {
+		const char *id = lease_name_lock_id(d->name);
+		TAILQ_REMOVE(&w->doubts, d, all);
+		w->n_doubts--;
+		if (id && !entry_find(w, id))
+			newcomer(w, d->kind, d->name, true);
+		free(d);
 	}
 }
 

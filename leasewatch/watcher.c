@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "watcher.h"
 
 #include <errno.h>
@@ -10,7 +12,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "lease/process.h"
 #include "os/log.h"
 #include "store/statefiles.h"
@@ -44,6 +45,9 @@ static int64_t next_wake(struct watcher *w)
 		at = w->judge.hold_until;
 	if (w->prune_at < at)
 		at = w->prune_at;
+	struct doubt *d = TAILQ_FIRST(&w->doubts);
+	if (d && d->due < at)
+		at = d->due;
 	return at;
 }
 
@@ -208,6 +212,7 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 	}
 	if (w->rescan && !w->broken)
 		scan_all(w);
+	scan_doubts(w);
 	look_at_due(w);
 	if (w->admit)
 		admit_run(w);
@@ -330,6 +335,7 @@ int watcher_run(struct watcher *w)
 	LIST_INIT(&w->execs);
 	LIST_INIT(&w->execs_over);
 	SLIST_INIT(&w->runtimes);
+	TAILQ_INIT(&w->doubts);
 	w->timer_set = LEASE_NEVER;
 	int r = 1;
 	if (begin(w) == 0) {

@@ -20,6 +20,7 @@
 
 #include "conf/settings.h"
 #include "core/lease.h"
+#include "lease/duration.h"
 #include "os/clock.h"
 #include "store/locks.h"
 #include "store/registry.h"
@@ -67,6 +68,16 @@ struct exec {
 	uint64_t serial;	/* of that; 0 = not sent */
 	LIST_ENTRY(exec) all;
 };
+
+/* A new file that is no lock, or not yet: whoever writes one by hand makes it empty first. Judged at a second look. */
+struct doubt {
+	enum watch_kind kind;
+	int64_t due;
+	char name[LEASE_NAME_SIZE];
+	TAILQ_ENTRY(doubt) all;
+};
+#define DOUBT_FOR LEASE_NS_PER_S
+#define DOUBTS_MAX 1024
 
 /* What is counted a user. */
 struct user {
@@ -117,6 +128,8 @@ struct watcher {
 	TAILQ_HEAD(, entry) out;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
 	SLIST_HEAD(, runtime) runtimes;
+	TAILQ_HEAD(doubts, doubt) doubts; /* oldest first, so the first is due first */
+	int n_doubts;
 	int acts;	/* under way */
 	int starting;	/* leases in STARTING */
 	uint64_t serial;
@@ -150,6 +163,8 @@ bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's s
 /* scan.c: names. */
 void scan_name(struct watcher *w, enum watch_kind kind, const char *name);
 void scan_all(struct watcher *w);
+void scan_doubts(struct watcher *w); /* the second looks that are due */
+bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name); /* true: it gets a second look, do nothing now */
 void report_rubbish(struct watcher *w, uint32_t uid, const char *name, const char *why); /* a bounded number a user and hour */
 void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, const char *why); /* and into the quarantine */
 
@@ -158,7 +173,8 @@ void look(struct watcher *w, struct entry *e);
 void look_at_due(struct watcher *w);
 
 /* admit.c */
-void admit_receive(struct watcher *w, int dirfd, enum place place, const char *name, const struct lease_stat *st);
+/* final: a second look; what is wrong with it now is judged. */
+void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, const struct lease_stat *st, bool final);
 void admit_run(struct watcher *w);
 void admit_policy_reload(struct watcher *w);
 struct runtime *runtime_get(struct watcher *w, const char *name);

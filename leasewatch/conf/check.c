@@ -1,8 +1,9 @@
 /*
  * conf/check.c: rules between keys.
  *
- * A section that contradicts itself is an error. A section whose limit cuts off what a more general one says is not: limits are there to
- * cut (core/policy.c). But limits that exclude each other are an error wherever they meet.
+ * A section that contradicts itself is an error. A section whose limit cuts off what a more general one says
+ * is not: limits are there to cut (core/policy.c). But limits that exclude each other are an error wherever
+ * they meet.
  */
 #include "config.h"
 
@@ -25,19 +26,22 @@ static void check_section(struct section *sec, struct report *r)
 	if (ttl->line == 0 || ttl->num == 0)
 		return;
 	if (min->line > 0 && lease_ttl_check(ttl->num, min->num, LEASE_NEVER, &ignored) == LEASE_TTL_RAISED)
-		report_error(r, later(ttl, min), "ttl = %s (line %d) is shorter than min_ttl = %s (line %d)", ttl->text,
-			     ttl->line, min->text, min->line);
-	if (max->line > 0 && max->num > 0 && lease_ttl_check(ttl->num, 0, max->num, &ignored) == LEASE_TTL_CAPPED)
-		report_error(r, later(ttl, max), "ttl = %s (line %d) is longer than max_ttl = %s (line %d)", ttl->text,
-			     ttl->line, max->text, max->line);
+		report_error(r, later(ttl, min), "ttl = %s (line %d) is shorter than min_ttl = %s (line %d)",
+			     ttl->text, ttl->line, min->text, min->line);
+	if (max->line > 0 && max->num > 0 &&
+	    lease_ttl_check(ttl->num, 0, max->num, &ignored) == LEASE_TTL_CAPPED)
+		report_error(r, later(ttl, max), "ttl = %s (line %d) is longer than max_ttl = %s (line %d)",
+			     ttl->text, ttl->line, max->text, max->line);
 	if (warn->line > 0 && warn->num >= ttl->num)
 		report_error(r, later(ttl, warn),
-			     "warn_before = %s (line %d) must be shorter than ttl = %s (line %d): a lease would be warned as it begins",
+			     "warn_before = %s (line %d) must be shorter than ttl = %s (line %d): a lease "
+			     "would be warned as it begins",
 			     warn->text, warn->line, ttl->text, ttl->line);
 }
 
 /* For these two sections (or one, or none) over [defaults]; each meeting of two values is reported once. */
-static void check_limits(const struct settings *s, struct section *surface, struct section *profile, struct report *r)
+static void check_limits(const struct settings *s, struct section *surface, struct section *profile,
+			 struct report *r)
 {
 	const struct section *min_of, *max_of;
 	const struct value *min = value_in_force(s, surface, profile, "min_ttl", &min_of);
@@ -50,11 +54,12 @@ static void check_limits(const struct settings *s, struct section *surface, stru
 	if (min->num <= max->num || max->num == 0)
 		return;
 	if (max->line > 0 && min->line > 0)
-		report_error(r, later(min, max), "min_ttl = %s (line %d) is longer than max_ttl = %s (line %d)", min->text,
+		report_error(r, later(min, max),
+			     "min_ttl = %s (line %d) is longer than max_ttl = %s (line %d)", min->text,
 			     min->line, max->text, max->line);
 	else
-		report_error(r, later(min, max), "min_ttl = %s is longer than max_ttl = %s%s", min->text, max->text,
-			     max->line > 0 ? "" : ", its default");
+		report_error(r, later(min, max), "min_ttl = %s is longer than max_ttl = %s%s", min->text,
+			     max->text, max->line > 0 ? "" : ", its default");
 }
 
 void settings_check(const struct settings *s, struct report *r)

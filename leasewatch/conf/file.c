@@ -20,7 +20,8 @@ static int trusted(const struct stat *st, char what[WHAT])
 	bool own = st->st_uid == me && me != 0;
 
 	if (st->st_uid != 0 && st->st_uid != me) {
-		snprintf(what, WHAT, "belongs to uid %u: it must be root's or uid %u's (chown it)", st->st_uid, me);
+		snprintf(what, WHAT, "belongs to uid %u: it must be root's or uid %u's (chown it)",
+			 st->st_uid, me);
 		return -EPERM;
 	}
 	if (st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && !own)) {

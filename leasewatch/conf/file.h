@@ -9,8 +9,8 @@
 #define CONF_FILE_MAX (1024 * 1024)
 
 /*
- * Reads path whole into a buffer of malloc's. Never blocks on a FIFO. -ENOENT with what ""; else -errno, -EINVAL (no regular file), -EFBIG
- * or -EPERM (others can write it) with a sentence in what.
+ * Reads path whole into a buffer of malloc's. Never blocks on a FIFO. -ENOENT with what ""; else -errno,
+ * -EINVAL (no regular file), -EFBIG or -EPERM (others can write it) with a sentence in what.
  */
 int conf_file_read(const char *path, char **ret, size_t *ret_len, char what[200]);
 

@@ -1,5 +1,6 @@
 /*
- * conf/options.c: the table: every key that leasewatch.conf knows. A key is here when something obeys it, not before.
+ * conf/options.c: the table: every key that leasewatch.conf knows. A key is here when something obeys it, not
+ * before.
  */
 #include "config.h"
 
@@ -11,39 +12,42 @@
 
 #define D_MAX LEASE_DURATION_MAX
 
-/* What [defaults], [surface NAME] and [profile NAME] share. D: the default, which stands in [defaults] alone. */
-#define LEASE_ROWS(SECTION, D)                                                                                         \
-	{ SECTION, "ttl", OPT_DURATION, D("5m"), "> 0",                                                                \
-	  "How long a lease stands without a renewal, where its record does not say.", 1, D_MAX, false },             \
-	{ SECTION, "renew_grace", OPT_DURATION, D("90s"), "> 0",                                                       \
-	  "How long every sign of use must be absent before a lease is idle.", 1, D_MAX, false },                     \
-	{ SECTION, "hibernate_after", OPT_DURATION_OR_NEVER, D("30m"), "> 0, or never",                                \
-	  "How long an idle lease waits before it is hibernated.", 1, D_MAX, false },                                 \
-	{ SECTION, "warn_before", OPT_DURATION, D("60s"), "> 0",                                                       \
-	  "How long before its end a lease is warned.", 1, D_MAX, false },                                            \
-	{ SECTION, "linger", OPT_DURATION, D("0s"), ">= 0",                                                            \
-	  "How long a lease outlives the end of its session.", 0, D_MAX, false },                                     \
-	{ SECTION, "usage", OPT_USAGE, D("hybrid"), "explicit, observed or hybrid",                                    \
-	  "What counts as use: beats and commands, what is measured, or either.", 0, 0, false },                                   \
-	{ SECTION, "priority", OPT_INT, D("5"), "0-9",                                                                 \
-	  "What is kept longest: 9 is hibernated last.", 0, 9, false },                                               \
-	{ SECTION, "max_priority", OPT_INT, D("7"), "0-9",                                                             \
-	  "The highest priority that a user may claim.", 0, 9, false },                                               \
-	{ SECTION, "min_ttl", OPT_DURATION, D("none"), "> 0, or none",                                                 \
-	  "A shorter ttl is raised to this.", 1, D_MAX, true },                                                       \
-	{ SECTION, "max_ttl", OPT_DURATION_OR_NEVER, D("7d"), "> 0, or never",                                         \
-	  "A longer ttl is capped to this.", 1, D_MAX, false },                                                       \
-	{ SECTION, "max_lifetime", OPT_DURATION_OR_NEVER, D("7d"), "> 0, or never",                                    \
-	  "How long a lease may live however often it is renewed.", 1, D_MAX, false },                                \
-	{ SECTION, "hibernated_retention", OPT_DURATION_OR_NEVER, D("7d"), "> 0, or never",                            \
+/* Rows are rows: */
+/* clang-format off */
+
+/* What [defaults], [surface NAME] and [profile NAME] share. D: its default, in [defaults] alone. */
+#define LEASE_ROWS(SECTION, D) \
+	{ SECTION, "ttl", OPT_DURATION, D("5m"), "> 0", \
+	  "How long a lease stands without a renewal, where its record does not say.", 1, D_MAX, false }, \
+	{ SECTION, "renew_grace", OPT_DURATION, D("90s"), "> 0", \
+	  "How long every sign of use must be absent before a lease is idle.", 1, D_MAX, false }, \
+	{ SECTION, "hibernate_after", OPT_DURATION_OR_NEVER, D("30m"), "> 0, or never", \
+	  "How long an idle lease waits before it is hibernated.", 1, D_MAX, false }, \
+	{ SECTION, "warn_before", OPT_DURATION, D("60s"), "> 0", \
+	  "How long before its end a lease is warned.", 1, D_MAX, false }, \
+	{ SECTION, "linger", OPT_DURATION, D("0s"), ">= 0", \
+	  "How long a lease outlives the end of its session.", 0, D_MAX, false }, \
+	{ SECTION, "usage", OPT_USAGE, D("hybrid"), "explicit, observed or hybrid", \
+	  "What counts as use: beats and commands, what is measured, or either.", 0, 0, false }, \
+	{ SECTION, "priority", OPT_INT, D("5"), "0-9", \
+	  "What is kept longest: 9 rather than 0.", 0, 9, false }, \
+	{ SECTION, "max_priority", OPT_INT, D("7"), "0-9", \
+	  "The highest priority that a user may claim.", 0, 9, false }, \
+	{ SECTION, "min_ttl", OPT_DURATION, D("none"), "> 0, or none", \
+	  "A shorter ttl is raised to this.", 1, D_MAX, true }, \
+	{ SECTION, "max_ttl", OPT_DURATION_OR_NEVER, D("7d"), "> 0, or never", \
+	  "A longer ttl is capped to this.", 1, D_MAX, false }, \
+	{ SECTION, "max_lifetime", OPT_DURATION_OR_NEVER, D("7d"), "> 0, or never", \
+	  "How long a lease may live however often it is renewed.", 1, D_MAX, false }, \
+	{ SECTION, "hibernated_retention", OPT_DURATION_OR_NEVER, D("7d"), "> 0, or never", \
 	  "How long a hibernated lease is kept however often it is renewed.", 1, D_MAX, false }
 
-#define RUNTIME_ROW(SECTION, D)                                                                                        \
-	{ SECTION, "runtime", OPT_WORD, D("process"), "1-32 of a-z 0-9 _ -, begins with a letter",                     \
+#define RUNTIME_ROW(SECTION, D) \
+	{ SECTION, "runtime", OPT_WORD, D("process"), "1-32 of a-z 0-9 _ -, begins with a letter", \
 	  "The program that makes, hibernates and removes the workload.", 0, 0, false }
 
-#define CPU_FLOOR_ROW(SECTION, D)                                                                                      \
-	{ SECTION, "cpu_floor", OPT_PERCENT, D("1%"), "> 0%, at most 100000%",                                         \
+#define CPU_FLOOR_ROW(SECTION, D) \
+	{ SECTION, "cpu_floor", OPT_PERCENT, D("1%"), "> 0%, at most 100000%", \
 	  "How much of one core, over renew_grace, counts as use.", 1, 1000000000, false }
 
 #define GIVEN(x) x
@@ -81,6 +85,8 @@ const struct option_row option_table[] = {
 	  "How many locks a user may have in queue/ and active/ together.", 1, 1000000, true },
 	{ NULL, NULL, OPT_TEXT, NULL, NULL, NULL, 0, 0, false },
 };
+
+/* clang-format on */
 
 const struct section_kind *section_kind_find(const char *word)
 {

@@ -1,5 +1,6 @@
 /*
- * conf/options.h: looking things up in the table of settings.h: a section's rows, a key, and what somebody who mistyped one meant.
+ * conf/options.h: looking things up in the table of settings.h: a section's rows, a key, and what somebody
+ * who mistyped one meant.
  */
 #ifndef CONF_OPTIONS_H
 #define CONF_OPTIONS_H

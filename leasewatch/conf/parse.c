@@ -1,9 +1,11 @@
 /*
- * conf/parse.c: libinih splits a line into key and value; what is a line, a section, too long or no text at all is decided here.
+ * conf/parse.c: libinih splits a line into key and value; what is a line, a section, too long or no text at
+ * all is decided here.
  *
- * libinih calls nobody for a section, tells no line number, reports the first bad line only, cuts a section's name after 49 bytes, takes
- * an indented line for a continuation, and hands on a line longer than its buffer (200 bytes as Debian builds it) in pieces, as if
- * each were a line. So it reads through reader(), one line a call, stripped and looked at, and line numbers are counted there.
+ * libinih calls nobody for a section, tells no line number, reports the first bad line only, cuts a section's
+ * name after 49 bytes, takes an indented line for a continuation, and hands on a line longer than its buffer
+ * (200 bytes as Debian builds it) in pieces, as if each were a line. So it reads through reader(), one line a
+ * call, stripped and looked at, and line numbers are counted there.
  */
 #include "config.h"
 
@@ -23,9 +25,9 @@ struct parser {
 	struct report report;
 	const char *at, *end;
 	int line;
-	struct section *section; /* NULL = none yet, or a bad one: then skip */
-	bool skip;		 /* keys of a section that was refused: one error is enough */
-	bool asked;		 /* this line went to libinih as key = value and has not come back */
+	struct section *section;     /* NULL = none yet, or a bad one: then skip */
+	bool skip;                   /* keys of a section that was refused: one error is enough */
+	bool asked;                  /* this line went to libinih as key = value and has not come back */
 	char text[VALUE_QUOTE_SIZE]; /* … and how it began */
 	bool no_memory;
 };
@@ -64,28 +66,33 @@ static void enter_section(struct parser *p, char *inside)
 	kind = section_kind_find(inside);
 	if (!kind) {
 		kind = section_kind_nearest(inside);
-		report_error(&p->report, p->line, "unknown section [%s]: the nearest is [%s%s]", value_quote(q, inside),
-			     kind->word, kind->named ? " NAME" : "");
+		report_error(&p->report, p->line, "unknown section [%s]: the nearest is [%s%s]",
+			     value_quote(q, inside), kind->word, kind->named ? " NAME" : "");
 		return;
 	}
 	if (kind->named && !*name) {
-		report_error(&p->report, p->line, "section [%s] needs a name: [%s NAME]", kind->word, kind->word);
+		report_error(&p->report, p->line, "section [%s] needs a name: [%s NAME]", kind->word,
+			     kind->word);
 		return;
 	}
 	if (!kind->named && *name) {
-		report_error(&p->report, p->line, "section [%s] has no name: write [%s]", kind->word, kind->word);
+		report_error(&p->report, p->line, "section [%s] has no name: write [%s]", kind->word,
+			     kind->word);
 		return;
 	}
-	if (kind->named && !(strcmp(kind->word, "surface") ? lease_word_valid(name) : lease_surface_valid(name))) {
-		report_error(&p->report, p->line, "'%s' is no name of a %s: %s", value_quote(q, name), kind->word,
-			     strcmp(kind->word, "surface") ? "1-32 of a-z 0-9 _ -, beginning with a letter"
-							   : "1-32 of A-Z a-z 0-9 _ . -, beginning with a letter or digit");
+	if (kind->named &&
+	    !(strcmp(kind->word, "surface") ? lease_word_valid(name) : lease_surface_valid(name))) {
+		report_error(&p->report, p->line, "'%s' is no name of a %s: %s", value_quote(q, name),
+			     kind->word,
+			     strcmp(kind->word, "surface")
+				 ? "1-32 of a-z 0-9 _ -, beginning with a letter"
+				 : "1-32 of A-Z a-z 0-9 _ . -, beginning with a letter or digit");
 		return;
 	}
 	sec = section_find(p->s, kind->word, name);
 	if (sec && sec->line > 0) {
-		report_error(&p->report, p->line, "section [%s%s%s] is there twice: line %d has the first", kind->word,
-			     *name ? " " : "", name, sec->line);
+		report_error(&p->report, p->line, "section [%s%s%s] is there twice: line %d has the first",
+			     kind->word, *name ? " " : "", name, sec->line);
 	} else if (!sec) {
 		if (p->s->n >= SECTIONS_MAX) {
 			report_error(&p->report, p->line, "more than %d sections", SECTIONS_MAX);
@@ -132,11 +139,11 @@ static void unknown_key(struct parser *p, const char *key)
 	char q[VALUE_QUOTE_SIZE];
 
 	if (other)
-		report_error(&p->report, p->line, "unknown key '%s' in [%s]: its place is [%s]", value_quote(q, key), word,
-			     other->section);
+		report_error(&p->report, p->line, "unknown key '%s' in [%s]: its place is [%s]",
+			     value_quote(q, key), word, other->section);
 	else
-		report_error(&p->report, p->line, "unknown key '%s' in [%s]: the nearest is '%s'", value_quote(q, key), word,
-			     option_nearest(word, key)->name);
+		report_error(&p->report, p->line, "unknown key '%s' in [%s]: the nearest is '%s'",
+			     value_quote(q, key), word, option_nearest(word, key)->name);
 }
 
 static void set_key(struct parser *p, const char *key, const char *text)
@@ -153,17 +160,19 @@ static void set_key(struct parser *p, const char *key, const char *text)
 	if (v->line > 0) {
 		if (row->type == OPT_PATH)
 			report_error(&p->report, p->line,
-				     "%s: more than one tree is not supported yet: line %d has the first", key, v->line);
+				     "%s: more than one tree is not supported yet: line %d has the first",
+				     key, v->line);
 		else
-			report_error(&p->report, p->line, "%s is there twice in this section: line %d has the first", key,
+			report_error(&p->report, p->line,
+				     "%s is there twice in this section: line %d has the first", key,
 				     v->line);
 		return;
 	}
 	v->line = p->line;
 	v->num = 0; /* what is wrong is compared with nothing */
 	if (!*text) {
-		report_error(&p->report, p->line, "%s has no value%s%s", key, row->deflt ? ": the default is " : "",
-			     row->deflt ? row->deflt : "");
+		report_error(&p->report, p->line, "%s has no value%s%s", key,
+			     row->deflt ? ": the default is " : "", row->deflt ? row->deflt : "");
 		return;
 	}
 	if (value_parse(row, text, &num, what) < 0) {
@@ -192,7 +201,8 @@ static int handler(void *user, const char *section, const char *key, const char 
 	else if (p->section)
 		set_key(p, key, text);
 	else if (!p->skip)
-		report_error(&p->report, p->line, "a key before the first section: write [defaults] or another above it");
+		report_error(&p->report, p->line,
+			     "a key before the first section: write [defaults] or another above it");
 	return 1;
 }
 
@@ -200,7 +210,8 @@ static int handler(void *user, const char *section, const char *key, const char 
 static void unanswered(struct parser *p)
 {
 	if (p->asked)
-		report_error(&p->report, p->line, "'%s' is neither [section] nor key = value nor a comment", p->text);
+		report_error(&p->report, p->line, "'%s' is neither [section] nor key = value nor a comment",
+			     p->text);
 	p->asked = false;
 }
 
@@ -281,9 +292,10 @@ static int line_of(const char *buf, const char *at)
 	return line;
 }
 
-int settings_parse(const char *file, const char *buf, size_t len, settings_error *each, void *arg, struct settings **ret)
+int settings_parse(const char *file, const char *buf, size_t len, settings_error *each, void *arg,
+		   struct settings **ret)
 {
-	struct parser p = { .report = { .each = each, .arg = arg, .file = file }, .at = buf, .end = buf + len };
+	struct parser p = {.report = {.each = each, .arg = arg, .file = file}, .at = buf, .end = buf + len};
 	const char *nul = len > 0 ? memchr(buf, '\0', len) : NULL;
 	int r = 0;
 

@@ -26,6 +26,8 @@ static int defaults_fill(struct section *sec)
 	return 0;
 }
 
+_Static_assert(LEASE_SURFACE_SIZE >= LEASE_WORD_SIZE, "a section's name holds either");
+
 struct section *sections_add(struct settings *s, const struct section_kind *kind, const char *name)
 {
 	struct section **grown, *sec;
@@ -91,7 +93,8 @@ struct section *section_find(const struct settings *s, const char *word, const c
 struct value *section_value(struct section *sec, const char *key)
 {
 	size_t n;
-	const struct option_row *rows = option_rows(sec->kind->word, &n), *row = option_find(sec->kind->word, key);
+	const struct option_row *rows = option_rows(sec->kind->word, &n),
+				*row = option_find(sec->kind->word, key);
 
 	return row ? &sec->values[row - rows] : NULL;
 }
@@ -100,7 +103,8 @@ const struct value *value_in_force(const struct settings *s, struct section *sur
 				   const char *key, const struct section **from)
 {
 	/* What is nearest to the lease speaks first. cpu_floor's default stands in [observe]. */
-	struct section *chain[] = { profile, surface, section_find(s, "defaults", ""), section_find(s, "observe", "") };
+	struct section *chain[] = {profile, surface, section_find(s, "defaults", ""),
+				   section_find(s, "observe", "")};
 	size_t i;
 
 	for (i = 0; i < sizeof(chain) / sizeof(*chain); i++) {

@@ -1,5 +1,6 @@
 /*
- * conf/sections.h: the settings in memory: for each section the values that its keys have, beside the line each was written in.
+ * conf/sections.h: the settings in memory: for each section the values that its keys have, beside the line
+ * each was written in.
  *
  * Who calls: parse.c fills, check.c compares, settings.c asks. Other code sees settings.h only.
  */
@@ -17,7 +18,7 @@ struct value {
 };
 struct section {
 	const struct section_kind *kind;
-	char name[LEASE_WORD_SIZE > LEASE_SURFACE_SIZE ? LEASE_WORD_SIZE : LEASE_SURFACE_SIZE]; /* "" = of the kinds without one */
+	char name[LEASE_SURFACE_SIZE]; /* a surface or profile; "" = of the kinds without a name */
 	int line;
 	struct value values[OPTIONS_PER_SECTION]; /* in the order of the table's rows */
 };
@@ -35,7 +36,8 @@ struct section *sections_add(struct settings *s, const struct section_kind *kind
 struct section *section_find(const struct settings *s, const char *word, const char *name);
 /* The place of a key's value; NULL where the section has no such key. */
 struct value *section_value(struct section *sec, const char *key);
-/* The value that is in force where these sections (either may be NULL) stand over [defaults]; from (may be NULL): whose it is. */
+/* The value that is in force where these sections (either may be NULL) stand over [defaults]; from (may be
+ * NULL): whose it is. */
 const struct value *value_in_force(const struct settings *s, struct section *surface, struct section *profile,
 				   const char *key, const struct section **from);
 

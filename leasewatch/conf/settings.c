@@ -37,23 +37,23 @@ static const struct {
 	const char *key;
 	size_t offset;
 } times[] = {
-	{ "ttl", offsetof(struct policy, ttl) },
-	{ "renew_grace", offsetof(struct policy, renew_grace) },
-	{ "hibernate_after", offsetof(struct policy, hibernate_after) },
-	{ "warn_before", offsetof(struct policy, warn_before) },
-	{ "linger", offsetof(struct policy, linger) },
-	{ "min_ttl", offsetof(struct policy, min_ttl) },
-	{ "max_ttl", offsetof(struct policy, max_ttl) },
-	{ "max_lifetime", offsetof(struct policy, max_lifetime) },
-	{ "hibernated_retention", offsetof(struct policy, hibernated_retention) },
-	{ "cpu_floor", offsetof(struct policy, cpu_floor_ppm) },
+    {"ttl", offsetof(struct policy, ttl)},
+    {"renew_grace", offsetof(struct policy, renew_grace)},
+    {"hibernate_after", offsetof(struct policy, hibernate_after)},
+    {"warn_before", offsetof(struct policy, warn_before)},
+    {"linger", offsetof(struct policy, linger)},
+    {"min_ttl", offsetof(struct policy, min_ttl)},
+    {"max_ttl", offsetof(struct policy, max_ttl)},
+    {"max_lifetime", offsetof(struct policy, max_lifetime)},
+    {"hibernated_retention", offsetof(struct policy, hibernated_retention)},
+    {"cpu_floor", offsetof(struct policy, cpu_floor_ppm)},
 };
 
 int settings_policy(const struct settings *s, const char *surface, const char *profile, struct policy *ret)
 {
 	struct section *sur = *surface ? section_find(s, "surface", surface) : NULL;
 	struct section *pro = *profile ? section_find(s, "profile", profile) : NULL;
-	struct policy p = { 0 };
+	struct policy p = {0};
 	size_t i;
 
 	if (*profile && !pro)
@@ -77,10 +77,12 @@ static void dump_section(const struct section *sec, FILE *out)
 	const struct option_row *rows = option_rows(sec->kind->word, &n);
 
 	fprintf(out, "[%s%s%s]\n", sec->kind->word, *sec->name ? " " : "", sec->name);
-	/* A default stands there as a comment: it gives way to a ttl or limit that the file says, a written value contradicts it. */
+	/* A default stands there as a comment: it gives way to a ttl or limit that the file says, a written
+	 * value contradicts it. */
 	for (i = 0; i < n; i++)
 		if (sec->values[i].text)
-			fprintf(out, "%s%s = %s\n", sec->values[i].line > 0 ? "" : "; ", rows[i].name, sec->values[i].text);
+			fprintf(out, "%s%s = %s\n", sec->values[i].line > 0 ? "" : "; ", rows[i].name,
+				sec->values[i].text);
 }
 
 void settings_dump(const struct settings *s, FILE *out)

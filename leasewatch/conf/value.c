@@ -29,7 +29,8 @@ static int wrong(char what[VALUE_WHAT_SIZE], const char *text, const char *is, c
 {
 	char q[VALUE_QUOTE_SIZE];
 
-	/* inih knows the comment after a value by ';' only: who writes '#' there would puzzle over "is no duration". */
+	/* inih knows the comment after a value by ';' only: who writes '#' there would puzzle over "is no
+	 * duration". */
 	if (strstr(text, " #") || strstr(text, "\t#"))
 		right = "a comment after a value begins with a blank and ;";
 	snprintf(what, VALUE_WHAT_SIZE, "'%s' %s: %s", value_quote(q, text), is, right);
@@ -40,27 +41,32 @@ static int out_of_range(const struct option_row *row, const char *text, char wha
 {
 	char q[VALUE_QUOTE_SIZE];
 
-	snprintf(what, VALUE_WHAT_SIZE, "'%s' is out of range: it must be %s", value_quote(q, text), row->range);
+	snprintf(what, VALUE_WHAT_SIZE, "'%s' is out of range: it must be %s", value_quote(q, text),
+		 row->range);
 	return -EINVAL;
 }
 
 /* Zero without a unit, too: what it could mean is asked before how it is spelled. */
 static int zero(const struct option_row *row, char what[VALUE_WHAT_SIZE])
 {
-	const char *word = row->type == OPT_DURATION_OR_NEVER ? "write never, or " : row->none ? "write none, or " : "write ";
+	const char *word = row->type == OPT_DURATION_OR_NEVER ? "write never, or "
+			   : row->none                        ? "write none, or "
+							      : "write ";
 
 	snprintf(what, VALUE_WHAT_SIZE, "0 could mean never or at once: %sa time longer than 0", word);
 	return -EINVAL;
 }
 
-static int duration_value(const struct option_row *row, const char *text, int64_t *ret, char what[VALUE_WHAT_SIZE])
+static int duration_value(const struct option_row *row, const char *text, int64_t *ret,
+			  char what[VALUE_WHAT_SIZE])
 {
 	int64_t ns = 0;
 	int r;
 
 	if (!strcmp(text, "never")) {
 		if (row->type != OPT_DURATION_OR_NEVER) {
-			snprintf(what, VALUE_WHAT_SIZE, "never is not for this key: write a time %s", row->range);
+			snprintf(what, VALUE_WHAT_SIZE, "never is not for this key: write a time %s",
+				 row->range);
 			return -EINVAL;
 		}
 		*ret = LEASE_NEVER;
@@ -77,7 +83,8 @@ static int duration_value(const struct option_row *row, const char *text, int64_
 	if (r == -ERANGE)
 		return wrong(what, text, "is longer than ten years", "is it a typing error?");
 	if (r < 0)
-		return wrong(what, text, "is no duration", "write a whole number and a unit, like 500ms 90s 5m 2h 7d");
+		return wrong(what, text, "is no duration",
+			     "write a whole number and a unit, like 500ms 90s 5m 2h 7d");
 	/* The one check of a ttl; the other times have the same rule for zero. */
 	if (row->min > 0 && lease_ttl_check(ns, 0, LEASE_NEVER, &ns) == LEASE_TTL_ZERO)
 		return zero(row, what);
@@ -96,7 +103,8 @@ static int int_value(const struct option_row *row, const char *text, int64_t *re
 		return wrong(what, text, "is no whole number", row->range);
 	n = strtonum(text, row->min, row->max, &error);
 	if (error && row->none && strspn(text, "0") == strlen(text)) {
-		snprintf(what, VALUE_WHAT_SIZE, "0 could mean no limit or nothing at all: write none, or a number above 0");
+		snprintf(what, VALUE_WHAT_SIZE,
+			 "0 could mean no limit or nothing at all: write none, or a number above 0");
 		return -EINVAL;
 	}
 	if (error)
@@ -106,9 +114,11 @@ static int int_value(const struct option_row *row, const char *text, int64_t *re
 }
 
 /* "1%", "0.5%": up to four digits behind the point, so that it comes out even in millionths. */
-static int percent_value(const struct option_row *row, const char *text, int64_t *ret, char what[VALUE_WHAT_SIZE])
+static int percent_value(const struct option_row *row, const char *text, int64_t *ret,
+			 char what[VALUE_WHAT_SIZE])
 {
-	static const char right[] = "write a number and %, like 1% or 0.5% (at most four digits behind the point)";
+	static const char right[] =
+	    "write a number and %, like 1% or 0.5% (at most four digits behind the point)";
 	const char *p = text;
 	int64_t n = 0, unit = PPM_PER_PERCENT;
 
@@ -141,7 +151,8 @@ static int path_value(const char *text, char what[VALUE_WHAT_SIZE])
 	const struct settings_daemon *d = NULL;
 
 	if (*text != '/')
-		return wrong(what, text, "is not absolute", "a path begins with / (~ and $HOME mean nothing here)");
+		return wrong(what, text, "is not absolute",
+			     "a path begins with / (~ and $HOME mean nothing here)");
 	if (strlen(text) >= sizeof(d->notices[0]))
 		return wrong(what, text, "is too long", "a path is at most 511 bytes");
 	return 0;
@@ -178,7 +189,8 @@ int value_parse(const struct option_row *row, const char *text, int64_t *ret, ch
 		break;
 	case OPT_TEXT:
 		if (strlen(text) >= LEASE_USER_SIZE || strpbrk(text, " \t:/") || *text == '-')
-			return wrong(what, text, "is no user's name", "1-64 bytes without blanks, ':' and '/'");
+			return wrong(what, text, "is no user's name",
+				     "1-64 bytes without blanks, ':' and '/'");
 		break;
 	}
 	*ret = 0;

@@ -348,7 +348,10 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 		l->attempts = 0;
 		l->retry_at = now;
 	}
+	/* A retry is no reason: why it ends stays said. */
 	struct lease_text t;
+	if (e == EV_RETRY_DUE || e == EV_RESTART)
+		return;
 	lease_text_begin(&t, l->why, sizeof(l->why));
 	lease_text_add(&t, why && *why ? why : event_name(e));
 }

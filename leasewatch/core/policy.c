@@ -1,16 +1,17 @@
 /*
  * core/policy.c: the record's wishes over the settings', under the administrator's limits.
  *
- * Every wish that is a time without a heartbeat is cut by the same limit, max_ttl: a long linger would else be a way round it.
+ * Every wish that is a time without a heartbeat is cut by the same limit, max_ttl: a long linger would else
+ * be a way round it.
  */
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/policy.h"
 #include "lease/duration.h"
+#include "lease/text.h"
 
 #define TEXT 160
 
@@ -18,24 +19,34 @@ static void note_add(char note[TEXT], const char *key, const char *verb, int64_t
 {
 	char d[LEASE_DURATION_SIZE];
 	size_t len = strlen(note);
+	struct lease_text t;
 
 	lease_duration_format(d, ns);
-	snprintf(note + len, TEXT - len, "%s%s %s to %s by %s", len > 0 ? "; " : "", key, verb, d, by);
+	lease_text_begin(&t, note + len, TEXT - len);
+	if (len > 0)
+		lease_text_add(&t, "; ");
+	lease_text_add(&t, key);
+	lease_text_add(&t, verb);
+	lease_text_add(&t, d);
+	lease_text_add(&t, by);
 }
 
 static int apply_ttl(struct policy *p, int64_t wish, char why[TEXT], char note[TEXT])
 {
+	struct lease_text t;
+
 	switch (lease_ttl_check(wish, p->min_ttl, p->max_ttl, &p->ttl)) {
 	case LEASE_TTL_OK:
 		break;
 	case LEASE_TTL_CAPPED:
-		note_add(note, "ttl", "capped", p->ttl, "max_ttl");
+		note_add(note, "ttl", " capped to ", p->ttl, " by max_ttl");
 		break;
 	case LEASE_TTL_RAISED:
-		note_add(note, "ttl", "raised", p->ttl, "min_ttl");
+		note_add(note, "ttl", " raised to ", p->ttl, " by min_ttl");
 		break;
 	case LEASE_TTL_ZERO:
-		snprintf(why, TEXT, "a ttl must be longer than 0");
+		lease_text_begin(&t, why, TEXT);
+		lease_text_add(&t, "a ttl must be longer than 0");
 		return -EPERM;
 	}
 	return 0;
@@ -45,9 +56,17 @@ static int apply_priority(struct policy *p, int wish, char why[TEXT])
 {
 	/* What the administrator gives unasked may be asked for. */
 	int most = p->priority > p->max_priority ? p->priority : p->max_priority;
+	struct lease_text t;
 
 	if (wish > most) {
-		snprintf(why, TEXT, "priority %d is above max_priority %d: ask for %d or less", wish, p->max_priority, most);
+		lease_text_begin(&t, why, TEXT);
+		lease_text_add(&t, "priority ");
+		lease_text_add_number(&t, (uint64_t)wish);
+		lease_text_add(&t, " is above max_priority ");
+		lease_text_add_number(&t, (uint64_t)p->max_priority);
+		lease_text_add(&t, ": ask for ");
+		lease_text_add_number(&t, (uint64_t)most);
+		lease_text_add(&t, " or less");
 		return -EPERM;
 	}
 	p->priority = wish;
@@ -67,7 +86,7 @@ int policy_apply_record(struct policy *p, const struct lease_record *r, char why
 		q.linger = r->linger;
 	if (r->linger >= 0 && q.linger > q.max_ttl) {
 		q.linger = q.max_ttl;
-		note_add(note, "linger", "capped", q.linger, "max_ttl");
+		note_add(note, "linger", " capped to ", q.linger, " by max_ttl");
 	}
 	if (r->usage != LEASE_USAGE_UNSET)
 		q.usage = r->usage;

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "store/locks.h"
 
 #include <errno.h>

@@ -79,7 +79,15 @@ WRAP(ssize_t, getdents64, (int fd, void *buf, size_t len), (fd, buf, len))
 WRAP(int, getrlimit, (int what, struct rlimit *l), (what, l))
 WRAP(int, getrlimit64, (int what, struct rlimit64 *l), (what, l))
 WRAP(int, pidfd_open, (pid_t pid, unsigned flags), (pid, flags))
-WRAP(int, poll, (struct pollfd * p, nfds_t n, int timeout), (p, n, timeout))
+
+int __real_poll(struct pollfd *p, nfds_t n, int timeout);
+int __wrap_poll(struct pollfd *p, nfds_t n, int timeout);
+int __wrap_poll(struct pollfd *p, nfds_t n, int timeout)
+{
+	if (fails())
+		return -1;
+	return armed && fault.ended ? 1 : __real_poll(p, n, timeout);
+}
 
 #define WRAP_OPENAT(name)                                                                                 \
 	int __real_##name(int fd, const char *p, int flags, ...);                                         \
@@ -103,18 +111,30 @@ WRAP_OPENAT(openat64)
 WRAP(int, __openat_2, (int fd, const char *p, int flags), (fd, p, flags))
 WRAP(int, __openat64_2, (int fd, const char *p, int flags), (fd, p, flags))
 
-#define WRAP_IO(type, name, buffer)                                                      \
-	ssize_t __real_##name(int fd, buffer buf, size_t len);                           \
-	ssize_t __wrap_##name(int fd, buffer buf, size_t len);                           \
-	ssize_t __wrap_##name(int fd, buffer buf, size_t len)                            \
-	{                                                                                \
-		if (fails())                                                             \
-			return -1;                                                       \
-		return __real_##name(fd, buf, armed && fault.short_io && len ? 1 : len); \
+#define WRAP_IO(name, buffer, after)                                                            \
+	ssize_t __real_##name(int fd, buffer buf, size_t len);                                  \
+	ssize_t __wrap_##name(int fd, buffer buf, size_t len);                                  \
+	ssize_t __wrap_##name(int fd, buffer buf, size_t len)                                   \
+	{                                                                                       \
+		if (fails())                                                                    \
+			return -1;                                                              \
+		return after(__real_##name(fd, buf, armed && fault.short_io && len ? 1 : len)); \
 	}
 
-WRAP_IO(ssize_t, read, void *)
-WRAP_IO(ssize_t, write, const void *)
+static ssize_t interrupted_read(ssize_t n)
+{
+	if (armed && fault.after_read)
+		fault.after_read();
+	return n;
+}
+
+static ssize_t whole_write(ssize_t n)
+{
+	return n;
+}
+
+WRAP_IO(read, void *, interrupted_read)
+WRAP_IO(write, const void *, whole_write)
 
 ssize_t __real___read_chk(int fd, void *buf, size_t len, size_t size);
 ssize_t __wrap___read_chk(int fd, void *buf, size_t len, size_t size);
@@ -122,7 +142,7 @@ ssize_t __wrap___read_chk(int fd, void *buf, size_t len, size_t size)
 {
 	if (fails())
 		return -1;
-	return __real___read_chk(fd, buf, armed && fault.short_io && len ? 1 : len, size);
+	return interrupted_read(__real___read_chk(fd, buf, armed && fault.short_io && len ? 1 : len, size));
 }
 
 int __real_linkat(int from, const char *a, int to, const char *b, int flags);

@@ -14,11 +14,13 @@
 struct fault {
 	int at;        /* which call fails, 1 = the first; 0 = none */
 	int error;     /* with this errno */
-	bool for_good; /* and all after it, as on a disk that stays full; else once, as sqlite's test_vfs has
-			  it */
+	bool for_good; /* and all after it, as on a disk that stays full; else once (sqlite's test_vfs has both) */
 	/* What is missing, as on an older kernel: not counted as failures. */
 	bool no_openat2, no_renameat2, no_tmpfile, no_proc;
 	bool short_io; /* read and write move one byte at a time */
+	/* What happens to come between two calls of ours. */
+	void (*after_read)(void);
+	bool ended; /* poll: what is waited for has happened */
 };
 
 void fault_arm(const struct fault *f);

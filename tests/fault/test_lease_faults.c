@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lease/kv.h"
@@ -375,6 +376,60 @@ static void a_read_that_comes_short_is_a_file_that_changed(void **state)
 	end();
 }
 
+static void set_mtime(time_t seconds)
+{
+	const struct timespec times[2] = {{seconds, 0}, {seconds, 0}};
+
+	assert_int_equal(utimensat(tree.active, NAME, times, 0), 0);
+}
+
+/* Two writes within a tick of the kernel's clock have one stamp: then only the size tells. */
+static void grow_within_the_tick(void)
+{
+	scratch_write(tree.active, NAME, "bodymore", 8);
+	set_mtime(1000);
+}
+
+static void rewrite(void)
+{
+	scratch_write(tree.active, NAME, "BODY", 4);
+	set_mtime(2000);
+}
+
+static void a_file_that_changes_while_it_is_read_is_read_again_by_the_caller(void **state)
+{
+	static void (*const changes[])(void) = {grow_within_the_tick, rewrite};
+	char buf[LEASE_FILE_MAX];
+	size_t len = 77;
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(changes); i++) {
+		begin();
+		scratch_write(tree.active, NAME, "body", 4);
+		set_mtime(1000);
+		fault_arm(&(struct fault){.after_read = changes[i]});
+		assert_int_equal(lease_read(tree.active, NAME, ANY, buf, sizeof(buf), &len, NULL), -EAGAIN);
+		fault_disarm();
+		assert_int_equal(len, 77);
+		end();
+	}
+}
+
+/* Its number may have been another's by the time /proc was read. */
+static void a_process_that_ends_while_it_is_looked_at_is_gone(void **state)
+{
+	int fd = 77;
+
+	(void)state;
+	begin();
+	assert_int_equal(lease_process_self(&self), 0);
+	fault_arm(&(struct fault){.ended = true});
+	assert_int_equal(lease_process_open(&self, getuid(), &fd), -ESRCH);
+	fault_disarm();
+	assert_int_equal(fd, 77);
+	end();
+}
+
 /* hidepid, or no /proc: a process that lives must not pass for a dead one. */
 static void what_proc_hides_is_not_taken_for_dead(void **state)
 {
@@ -402,6 +457,8 @@ int main(void)
 	    cmocka_unit_test(a_move_that_fails_leaves_the_file_where_it_was),
 	    cmocka_unit_test(what_only_looks_tells_every_failure),
 	    cmocka_unit_test(a_read_that_comes_short_is_a_file_that_changed),
+	    cmocka_unit_test(a_file_that_changes_while_it_is_read_is_read_again_by_the_caller),
+	    cmocka_unit_test(a_process_that_ends_while_it_is_looked_at_is_gone),
 	    cmocka_unit_test(what_proc_hides_is_not_taken_for_dead),
 	};
 

@@ -20,7 +20,7 @@ void errors_add(void *arg, const char *file, int line, const char *what)
 
 struct settings *read_text(const char *text, struct errors *e)
 {
-	struct errors own = { 0 };
+	struct errors own = {0};
 	struct settings *s = NULL;
 	int r;
 

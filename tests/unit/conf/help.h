@@ -30,7 +30,8 @@ void policies_are_equal(const struct policy *a, const struct policy *b);
 int error_line(const struct errors *e, const char *part);
 /* A file of the sources, whole, NUL-terminated, of malloc's. */
 char *source_file(const char *path);
-/* The n-th (from 0) literal display of a manual's .Sh EXAMPLES, as a reader sees it, of malloc's; NULL: there is no such. */
+/* The n-th (from 0) literal display of a manual's .Sh EXAMPLES, as a reader sees it, of malloc's; NULL: there
+ * is no such. */
 char *manual_example(const char *manual, int n);
 
 #endif

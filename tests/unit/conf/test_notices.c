@@ -1,4 +1,5 @@
-/* notices(5): its examples do what it says, on a tree of their own with a stand-in for the daemon; its keys are those of the code. */
+/* notices(5): its examples do what it says, on a tree of their own with a stand-in for the daemon; its keys
+ * are those of the code. */
 #include "config.h"
 
 #include <errno.h>
@@ -18,16 +19,17 @@
 
 /* What the daemon would have done before each example. */
 static const char *const between[] = {
-	"tree=$KLEASE_NOTICES\n",
-	"mv \"$tree/queue/$name\" \"$tree/active/\"; touch -d @1000 \"$tree/active/$name\"\n",
-	/* both beats, each by itself */
-	"touch -d @1000 \"$lock\"; [ -f \"$lock\" ] && printf '#' 1<>\"$lock\"; [ \"$(stat -c %Y \"$lock\")\" -gt 1000 ]\n"
-	"touch -d @1000 \"$lock\"; touch -c \"$lock\"; [ \"$(stat -c %Y \"$lock\")\" -gt 1000 ]\n"
-	"mkdir \"$tree/state\"; printf '#leasewatch 1\\nstate=%s\\n' \"$tree/state\" >\"$tree/.leasewatch\"\n"
-	"printf '#leasewatch 1\\nid=%s\\nstate=active\\nwhy=its command runs\\n' \"$id\" >\"$tree/state/$id\"\n",
-	"",
-	"",
-	"kill \"$pid\"\n",
+    "tree=$KLEASE_NOTICES\n",
+    "mv \"$tree/queue/$name\" \"$tree/active/\"; touch -d @1000 \"$tree/active/$name\"\n",
+    /* both beats, each by itself */
+    "touch -d @1000 \"$lock\"; [ -f \"$lock\" ] && printf '#' 1<>\"$lock\"; [ \"$(stat -c %Y \"$lock\")\" "
+    "-gt 1000 ]\n"
+    "touch -d @1000 \"$lock\"; touch -c \"$lock\"; [ \"$(stat -c %Y \"$lock\")\" -gt 1000 ]\n"
+    "mkdir \"$tree/state\"; printf '#leasewatch 1\\nstate=%s\\n' \"$tree/state\" >\"$tree/.leasewatch\"\n"
+    "printf '#leasewatch 1\\nid=%s\\nstate=active\\nwhy=its command runs\\n' \"$id\" >\"$tree/state/$id\"\n",
+    "",
+    "",
+    "kill \"$pid\"\n",
 };
 #define EXAMPLES 5
 
@@ -65,7 +67,7 @@ static int run_examples(void **state)
 	free(text);
 	fprintf(f, "%s", between[EXAMPLES]);
 	(void)fclose(f);
-	r = run((char *[]){ sh, eu, script, NULL });
+	r = run((char *[]){sh, eu, script, NULL});
 	if (r != 0 || n != EXAMPLES)
 		print_error("%d examples, exit %d:\n%s\n", n, r, script);
 	free(script);
@@ -78,7 +80,7 @@ static int remove_tree(void **state)
 	char rm[] = "/bin/rm", rf[] = "-rf";
 
 	(void)state;
-	return run((char *[]){ rm, rf, tree, NULL });
+	return run((char *[]){rm, rf, tree, NULL});
 }
 
 static int keep_name(void *arg, const char *name)
@@ -196,20 +198,48 @@ static void each_key_is_told(const char *manual, const char *heading, const char
 
 static void every_key_that_is_written_is_in_the_manual(void **state)
 {
-	static const struct lease_process process = { 7, 7 };
+	static const struct lease_process process = {7, 7};
 	static const char boot[] = "01234567-89ab-cdef-0123-456789abcdef";
 	char *manual = source_file("man/notices.5"), buf[LEASE_STATE_FILE_MAX];
 	struct lease_record r;
-	struct ask a = { .verb = ASK_EXEC, .lease = "kls-aaaaaaaaaa", .ttl = LEASE_NS_PER_S, .process = process };
-	struct ask_answer answer = { .result = "done", .what = "it runs", .n_words = 1, .words = { "x" } };
-	struct beacon b = { .state = "/s", .db = "/d", .daemon = process, .hold_until = 1, .hold_by = "root" };
+	struct ask a = {
+	    .verb = ASK_EXEC, .lease = "kls-aaaaaaaaaa", .ttl = LEASE_NS_PER_S, .process = process};
+	struct ask_answer answer = {.result = "done", .what = "it runs", .n_words = 1, .words = {"x"}};
+	struct beacon b = {.state = "/s", .db = "/d", .daemon = process, .hold_until = 1, .hold_by = "root"};
 	struct view v = {
-		.id = "kls-aaaaaaaaaa", .session = "kls-aaaaaaaaab", .lock = "l", .user = "u", .surface = "s", .runtime = "r",
-		.profile = "p", .state = "idle", .hibernated = "disk", .usage = "hybrid", .generation = 1, .requester = 1,
-		.priority = 1, .leader = 1, .run = true, .ttl = 1, .renew_grace = 1, .linger = 1, .created_at = 1, .since = 1,
-		.expires_at = 1, .last_beat = 1, .last_use = 1, .mtime = 1, .renewed_by = "r", .why = "w", .signals = "s",
-		.warning = "w", .held = "h", .n_labels = 1, .labels = { "a=b" }, .n_history = 1,
-		.history = { { .seq = 1, .at = 1, .from = "-", .to = "idle", .why = "w" } },
+	    .id = "kls-aaaaaaaaaa",
+	    .session = "kls-aaaaaaaaab",
+	    .lock = "l",
+	    .user = "u",
+	    .surface = "s",
+	    .runtime = "r",
+	    .profile = "p",
+	    .state = "idle",
+	    .hibernated = "disk",
+	    .usage = "hybrid",
+	    .generation = 1,
+	    .requester = 1,
+	    .priority = 1,
+	    .leader = 1,
+	    .run = true,
+	    .ttl = 1,
+	    .renew_grace = 1,
+	    .linger = 1,
+	    .created_at = 1,
+	    .since = 1,
+	    .expires_at = 1,
+	    .last_beat = 1,
+	    .last_use = 1,
+	    .mtime = 1,
+	    .renewed_by = "r",
+	    .why = "w",
+	    .signals = "s",
+	    .warning = "w",
+	    .held = "h",
+	    .n_labels = 1,
+	    .labels = {"a=b"},
+	    .n_history = 1,
+	    .history = {{.seq = 1, .at = 1, .from = "-", .to = "idle", .why = "w"}},
 	};
 	size_t len;
 
@@ -244,10 +274,10 @@ static void every_key_that_is_written_is_in_the_manual(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_lock_made_by_hand_is_a_good_record_after_its_beats),
-		cmocka_unit_test(an_ask_made_by_hand_is_a_good_ask),
-		cmocka_unit_test(the_state_is_found_through_the_beacon),
-		cmocka_unit_test(every_key_that_is_written_is_in_the_manual),
+	    cmocka_unit_test(a_lock_made_by_hand_is_a_good_record_after_its_beats),
+	    cmocka_unit_test(an_ask_made_by_hand_is_a_good_ask),
+	    cmocka_unit_test(the_state_is_found_through_the_beacon),
+	    cmocka_unit_test(every_key_that_is_written_is_in_the_manual),
 	};
 
 	return cmocka_run_group_tests(tests, run_examples, remove_tree);

@@ -66,12 +66,12 @@ static void no_key_is_twice_in_a_section(void **state)
 static void what_was_meant_is_found(void **state)
 {
 	static const char *const cases[][3] = {
-		{ "defaults", "tll", "ttl" },
-		{ "defaults", "hibernate-after", "hibernate_after" },
-		{ "surface", "priorty", "priority" },
-		{ "observe", "cpufloor", "cpu_floor" },
-		{ "admission", "quota", "quota_leases" },
-		{ "daemon", "", "user" },
+	    {"defaults", "tll", "ttl"},
+	    {"defaults", "hibernate-after", "hibernate_after"},
+	    {"surface", "priorty", "priority"},
+	    {"observe", "cpufloor", "cpu_floor"},
+	    {"admission", "quota", "quota_leases"},
+	    {"daemon", "", "user"},
 	};
 	size_t i;
 
@@ -115,7 +115,8 @@ static void every_key_is_in_the_manual_with_its_default(void **state)
 		else
 			snprintf(line, sizeof(line), "\n.It Cm %s\n", row->name);
 		if (!manual_has(manual, row->section, line))
-			fail_msg("leasewatch.conf(5): no '%s' under a heading with [%s]", line + 1, row->section);
+			fail_msg("leasewatch.conf(5): no '%s' under a heading with [%s]", line + 1,
+				 row->section);
 	}
 	free(manual);
 }
@@ -158,14 +159,14 @@ static void every_sentence_opens_its_text_in_the_manual(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_default_is_a_value_of_its_key),
-		cmocka_unit_test(every_key_has_a_default_a_range_and_a_sentence),
-		cmocka_unit_test(the_rows_of_a_section_stand_together_and_are_not_too_many),
-		cmocka_unit_test(no_key_is_twice_in_a_section),
-		cmocka_unit_test(what_was_meant_is_found),
-		cmocka_unit_test(every_key_is_in_the_manual_with_its_default),
-		cmocka_unit_test(every_key_in_the_manual_is_in_the_table),
-		cmocka_unit_test(every_sentence_opens_its_text_in_the_manual),
+	    cmocka_unit_test(every_default_is_a_value_of_its_key),
+	    cmocka_unit_test(every_key_has_a_default_a_range_and_a_sentence),
+	    cmocka_unit_test(the_rows_of_a_section_stand_together_and_are_not_too_many),
+	    cmocka_unit_test(no_key_is_twice_in_a_section),
+	    cmocka_unit_test(what_was_meant_is_found),
+	    cmocka_unit_test(every_key_is_in_the_manual_with_its_default),
+	    cmocka_unit_test(every_key_in_the_manual_is_in_the_table),
+	    cmocka_unit_test(every_sentence_opens_its_text_in_the_manual),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,20 +13,20 @@
 #define H (60 * M)
 
 static const struct policy base = {
-	.ttl = 5 * M,
-	.renew_grace = 90 * LEASE_NS_PER_S,
-	.hibernate_after = 30 * M,
-	.warn_before = M,
-	.linger = 3 * M,
-	.min_ttl = 2 * M,
-	.max_ttl = H,
-	.max_lifetime = 24 * H,
-	.hibernated_retention = 24 * H,
-	.cpu_floor_ppm = 10000,
-	.priority = 5,
-	.max_priority = 7,
-	.usage = LEASE_USAGE_HYBRID,
-	.runtime = "process",
+    .ttl = 5 * M,
+    .renew_grace = 90 * LEASE_NS_PER_S,
+    .hibernate_after = 30 * M,
+    .warn_before = M,
+    .linger = 3 * M,
+    .min_ttl = 2 * M,
+    .max_ttl = H,
+    .max_lifetime = 24 * H,
+    .hibernated_retention = 24 * H,
+    .cpu_floor_ppm = 10000,
+    .priority = 5,
+    .max_priority = 7,
+    .usage = LEASE_USAGE_HYBRID,
+    .runtime = "process",
 };
 
 static void a_record_that_says_nothing_changes_nothing(void **state)
@@ -70,15 +70,15 @@ static void wishes_end_at_the_limits_and_the_note_says_so(void **state)
 		int64_t ttl, linger, is_ttl, is_linger;
 		const char *note;
 	} cases[] = {
-		{ H, -1, H, 3 * M, "" },
-		{ H + 1, -1, H, 3 * M, "ttl capped to 1h by max_ttl" },
-		{ 2 * M, -1, 2 * M, 3 * M, "" },
-		{ M, -1, 2 * M, 3 * M, "ttl raised to 2m by min_ttl" },
-		{ 1, -1, 2 * M, 3 * M, "ttl raised to 2m by min_ttl" },
-		{ LEASE_NEVER, -1, H, 3 * M, "ttl capped to 1h by max_ttl" },
-		/* a long linger is no way round max_ttl */
-		{ 0, LEASE_DURATION_MAX, 5 * M, H, "linger capped to 1h by max_ttl" },
-		{ 2 * H, 2 * H, H, H, "ttl capped to 1h by max_ttl; linger capped to 1h by max_ttl" },
+	    {H, -1, H, 3 * M, ""},
+	    {H + 1, -1, H, 3 * M, "ttl capped to 1h by max_ttl"},
+	    {2 * M, -1, 2 * M, 3 * M, ""},
+	    {M, -1, 2 * M, 3 * M, "ttl raised to 2m by min_ttl"},
+	    {1, -1, 2 * M, 3 * M, "ttl raised to 2m by min_ttl"},
+	    {LEASE_NEVER, -1, H, 3 * M, "ttl capped to 1h by max_ttl"},
+	    /* a long linger is no way round max_ttl */
+	    {0, LEASE_DURATION_MAX, 5 * M, H, "linger capped to 1h by max_ttl"},
+	    {2 * H, 2 * H, H, H, "ttl capped to 1h by max_ttl; linger capped to 1h by max_ttl"},
 	};
 	char why[160], note[160];
 	size_t i;
@@ -161,13 +161,13 @@ static void a_short_ttl_keeps_its_warning(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_record_that_says_nothing_changes_nothing),
-		cmocka_unit_test(a_record_stands_over_the_settings),
-		cmocka_unit_test(wishes_end_at_the_limits_and_the_note_says_so),
-		cmocka_unit_test(a_ttl_that_is_not_longer_than_zero_is_refused),
-		cmocka_unit_test(a_priority_above_the_cap_is_refused),
-		cmocka_unit_test(what_the_settings_give_unasked_may_be_asked_for),
-		cmocka_unit_test(a_short_ttl_keeps_its_warning),
+	    cmocka_unit_test(a_record_that_says_nothing_changes_nothing),
+	    cmocka_unit_test(a_record_stands_over_the_settings),
+	    cmocka_unit_test(wishes_end_at_the_limits_and_the_note_says_so),
+	    cmocka_unit_test(a_ttl_that_is_not_longer_than_zero_is_refused),
+	    cmocka_unit_test(a_priority_above_the_cap_is_refused),
+	    cmocka_unit_test(what_the_settings_give_unasked_may_be_asked_for),
+	    cmocka_unit_test(a_short_ttl_keeps_its_warning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

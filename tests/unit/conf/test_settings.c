@@ -1,4 +1,4 @@
-/* leasewatch.conf: what is read, what is refused and where, and that it comes out of the dump as it went in. */
+/* leasewatch.conf: what is read, what is refused and where, and that the dump reads back the same. */
 #include "config.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 static void without_a_file_the_defaults_hold(void **state)
 {
 	const struct settings_daemon *d;
-	struct errors e = { 0 };
+	struct errors e = {0};
 	struct settings *s;
 	struct policy p;
 
@@ -117,7 +117,8 @@ static void a_profile_stands_over_a_surface_over_the_defaults(void **state)
 
 static void a_limit_cuts_off_the_ttl_of_a_more_general_section(void **state)
 {
-	struct settings *s = read_text("[defaults]\nttl = 10m\n[surface ci]\nmax_ttl = 2m\n[surface k-go]\nmin_ttl = 1h\n", NULL);
+	struct settings *s = read_text(
+	    "[defaults]\nttl = 10m\n[surface ci]\nmax_ttl = 2m\n[surface k-go]\nmin_ttl = 1h\n", NULL);
 	struct policy p;
 
 	(void)state;
@@ -133,88 +134,92 @@ static const struct {
 	int line;
 	const char *what;
 } wrong[] = {
-	/* keys and sections */
-	{ "ttl = 5m\n", 1, "before the first section" },
-	{ "[defaults]\n\nttll = 5m\n", 3, "unknown key 'ttll' in [defaults]: the nearest is 'ttl'" },
-	{ "[defaults]\nevery = 5m\n", 2, "unknown key 'every' in [defaults]: its place is [observe]" },
-	{ "[surface x]\nruntime = process\n", 2, "unknown key 'runtime'" },
-	{ "[defaults]\ncpu_floor = 1%\n", 2, "unknown key 'cpu_floor'" },
-	{ "[defaults]\nttl = 5m\nttl = 5m\n", 3, "ttl is there twice in this section: line 2 has the first" },
-	{ "[defaults]\nttl = x\nttl = 5m\n", 3, "line 2 has the first" },
-	{ "[surface a]\n[daemon]\n[surface a]\n", 3, "section [surface a] is there twice: line 1 has the first" },
-	{ "[default]\n", 1, "unknown section [default]: the nearest is [defaults]" },
-	{ "[profil x]\n", 1, "the nearest is [profile NAME]" },
-	{ "[surface]\n", 1, "needs a name: [surface NAME]" },
-	{ "[surface  ]\n", 1, "needs a name" },
-	{ "[surface a b]\n", 1, "'a b' is no name of a surface" },
-	{ "[surface a/b]\n", 1, "is no name of a surface" },
-	{ "[profile A]\n", 1, "is no name of a profile" },
-	{ "[surface aaaaaaaaaabbbbbbbbbbccccccccccddd]\n", 1, "is no name of a surface" },
-	{ "[daemon x]\n", 1, "section [daemon] has no name" },
-	{ "[]\n", 1, "unknown section []" },
-	{ "\n[defaults\n", 2, "ends with ]" },
-	{ "[defaults] ttl = 5m\n", 1, "text after ]" },
-	{ "[defaults]\nttl\n", 2, "'ttl' is neither" },
-	{ "[defaults]\nttl ; = 5m", 2, "is neither" },
-	{ "[defaults]\n= 5m\n", 2, "no key before the =" },
-	{ "[defaults]\nttl =\n", 2, "ttl has no value: the default is 5m" },
-	{ "[surface x]\nttl = ; five\n", 2, "ttl has no value" },
-	/* an indented line is a line, no continuation of a value */
-	{ "[defaults]\nttl = 5m\n  6m\n", 3, "'6m' is neither" },
-	/* durations */
-	{ "[defaults]\nttl = 5\n", 2, "'5' has no unit" },
-	{ "[defaults]\nttl = 5 m\n", 2, "is no duration" },
-	{ "[defaults]\nttl = -5m\n", 2, "is no duration" },
-	{ "[defaults]\nttl = 1.5h\n", 2, "is no duration" },
-	{ "[defaults]\nttl = 99999d\n", 2, "longer than ten years" },
-	{ "[defaults]\nttl = 5m # five\n", 2, "a comment after a value begins with a blank and ;" },
-	{ "[defaults]\nttl = 0s\n", 2, "0 could mean never or at once: write a time longer than 0" },
-	{ "[defaults]\nttl = 0\n", 2, "0 could mean never or at once" },
-	{ "[defaults]\nhibernate_after = 0\n", 2, "0 could mean never or at once: write never, or a time longer than 0" },
-	{ "[defaults]\nmax_ttl = 0ms\n", 2, "write never, or a time longer than 0" },
-	{ "[defaults]\nmax_lifetime = 0d\n", 2, "write never, or a time longer than 0" },
-	{ "[defaults]\nhibernated_retention = 00h\n", 2, "write never, or a time longer than 0" },
-	{ "[defaults]\nmin_ttl = 0s\n", 2, "write none, or a time longer than 0" },
-	{ "[defaults]\nlinger = 0\n", 2, "'0' has no unit: write 0s" },
-	{ "[defaults]\nttl = never\n", 2, "never is not for this key" },
-	{ "[defaults]\nlinger = never\n", 2, "never is not for this key" },
-	{ "[defaults]\nrenew_grace = never\n", 2, "never is not for this key" },
-	{ "[defaults]\nmin_ttl = never\n", 2, "never is not for this key" },
-	{ "[observe]\nevery = never\n", 2, "never is not for this key" },
-	{ "[defaults]\nmax_ttl = none\n", 2, "is no duration" },
-	{ "[observe]\nevery = 9ms\n", 2, "out of range: it must be >= 10ms" },
-	/* numbers */
-	{ "[defaults]\npriority = 10\n", 2, "out of range: it must be 0-9" },
-	{ "[defaults]\npriority = +5\n", 2, "is no whole number" },
-	{ "[defaults]\nmax_priority = 99999999999999999999\n", 2, "out of range" },
-	{ "[admission]\nquota_leases = 0\n", 2, "write none, or a number above 0" },
-	{ "[admission]\nquota_leases = never\n", 2, "is no whole number" },
-	{ "[observe]\ncpu_floor = 1\n", 2, "is no percentage" },
-	{ "[observe]\ncpu_floor = 1.%\n", 2, "is no percentage" },
-	{ "[observe]\ncpu_floor = .5%\n", 2, "is no percentage" },
-	{ "[observe]\ncpu_floor = 0%\n", 2, "out of range" },
-	{ "[observe]\ncpu_floor = 100000.1%\n", 2, "out of range" },
-	{ "[observe]\ncpu_floor = 99999999999999999999999%\n", 2, "out of range" },
-	{ "[observe]\ncpu_floor = 0.00001%\n", 2, "at most four digits" },
-	/* words */
-	{ "[defaults]\nusage = Both\n", 2, "write explicit, observed or hybrid" },
-	{ "[defaults]\nruntime = ../sh\n", 2, "is no name" },
-	{ "[daemon]\nuser = a:b\n", 2, "is no user's name" },
-	{ "[daemon]\nuser = -x\n", 2, "is no user's name" },
-	{ "[daemon]\nnotices = tree\n", 2, "is not absolute" },
-	{ "[daemon]\nnotices = ~/tree\n", 2, "is not absolute" },
-	{ "[daemon]\nnotices = /a\nnotices = /b\n", 3, "more than one tree is not supported yet" },
-	/* between keys */
-	{ "[defaults]\nmin_ttl = 10m\nttl = 5m\n", 3, "ttl = 5m (line 3) is shorter than min_ttl = 10m (line 2)" },
-	{ "[profile x]\nttl = 10m\n\nmax_ttl = 5m\n", 4, "ttl = 10m (line 2) is longer than max_ttl = 5m (line 4)" },
-	{ "[defaults]\nttl = 60s\nwarn_before = 1m\n", 3, "must be shorter than ttl" },
-	{ "[surface x]\nwarn_before = 2h\nttl = 1h\n", 3, "must be shorter than ttl" },
-	{ "[defaults]\nmin_ttl = 8d\n", 2, "min_ttl = 8d is longer than max_ttl = 7d, its default" },
-	{ "[defaults]\nmin_ttl = 1h\n[surface x]\nmax_ttl = 1m\n", 4, "min_ttl = 1h (line 2) is longer than max_ttl" },
-	{ "[profile a]\nmin_ttl = 1h\n[surface x]\nmax_ttl = 1m\n", 4, "min_ttl = 1h (line 2) is longer than max_ttl" },
-	/* no text */
-	{ "[defaults]\n\x01ttl = 5m\n", 2, "control character" },
-	{ "[defaults]\rttl = 5m\r", 1, "control character" },
+    /* keys and sections */
+    {"ttl = 5m\n", 1, "before the first section"},
+    {"[defaults]\n\nttll = 5m\n", 3, "unknown key 'ttll' in [defaults]: the nearest is 'ttl'"},
+    {"[defaults]\nevery = 5m\n", 2, "unknown key 'every' in [defaults]: its place is [observe]"},
+    {"[surface x]\nruntime = process\n", 2, "unknown key 'runtime'"},
+    {"[defaults]\ncpu_floor = 1%\n", 2, "unknown key 'cpu_floor'"},
+    {"[defaults]\nttl = 5m\nttl = 5m\n", 3, "ttl is there twice in this section: line 2 has the first"},
+    {"[defaults]\nttl = x\nttl = 5m\n", 3, "line 2 has the first"},
+    {"[surface a]\n[daemon]\n[surface a]\n", 3, "section [surface a] is there twice: line 1 has the first"},
+    {"[default]\n", 1, "unknown section [default]: the nearest is [defaults]"},
+    {"[profil x]\n", 1, "the nearest is [profile NAME]"},
+    {"[surface]\n", 1, "needs a name: [surface NAME]"},
+    {"[surface  ]\n", 1, "needs a name"},
+    {"[surface a b]\n", 1, "'a b' is no name of a surface"},
+    {"[surface a/b]\n", 1, "is no name of a surface"},
+    {"[profile A]\n", 1, "is no name of a profile"},
+    {"[surface aaaaaaaaaabbbbbbbbbbccccccccccddd]\n", 1, "is no name of a surface"},
+    {"[daemon x]\n", 1, "section [daemon] has no name"},
+    {"[]\n", 1, "unknown section []"},
+    {"\n[defaults\n", 2, "ends with ]"},
+    {"[defaults] ttl = 5m\n", 1, "text after ]"},
+    {"[defaults]\nttl\n", 2, "'ttl' is neither"},
+    {"[defaults]\nttl ; = 5m", 2, "is neither"},
+    {"[defaults]\n= 5m\n", 2, "no key before the ="},
+    {"[defaults]\nttl =\n", 2, "ttl has no value: the default is 5m"},
+    {"[surface x]\nttl = ; five\n", 2, "ttl has no value"},
+    /* an indented line is a line, no continuation of a value */
+    {"[defaults]\nttl = 5m\n  6m\n", 3, "'6m' is neither"},
+    /* durations */
+    {"[defaults]\nttl = 5\n", 2, "'5' has no unit"},
+    {"[defaults]\nttl = 5 m\n", 2, "is no duration"},
+    {"[defaults]\nttl = -5m\n", 2, "is no duration"},
+    {"[defaults]\nttl = 1.5h\n", 2, "is no duration"},
+    {"[defaults]\nttl = 99999d\n", 2, "longer than ten years"},
+    {"[defaults]\nttl = 5m # five\n", 2, "a comment after a value begins with a blank and ;"},
+    {"[defaults]\nttl = 0s\n", 2, "0 could mean never or at once: write a time longer than 0"},
+    {"[defaults]\nttl = 0\n", 2, "0 could mean never or at once"},
+    {"[defaults]\nhibernate_after = 0\n", 2,
+     "0 could mean never or at once: write never, or a time longer than 0"},
+    {"[defaults]\nmax_ttl = 0ms\n", 2, "write never, or a time longer than 0"},
+    {"[defaults]\nmax_lifetime = 0d\n", 2, "write never, or a time longer than 0"},
+    {"[defaults]\nhibernated_retention = 00h\n", 2, "write never, or a time longer than 0"},
+    {"[defaults]\nmin_ttl = 0s\n", 2, "write none, or a time longer than 0"},
+    {"[defaults]\nlinger = 0\n", 2, "'0' has no unit: write 0s"},
+    {"[defaults]\nttl = never\n", 2, "never is not for this key"},
+    {"[defaults]\nlinger = never\n", 2, "never is not for this key"},
+    {"[defaults]\nrenew_grace = never\n", 2, "never is not for this key"},
+    {"[defaults]\nmin_ttl = never\n", 2, "never is not for this key"},
+    {"[observe]\nevery = never\n", 2, "never is not for this key"},
+    {"[defaults]\nmax_ttl = none\n", 2, "is no duration"},
+    {"[observe]\nevery = 9ms\n", 2, "out of range: it must be >= 10ms"},
+    /* numbers */
+    {"[defaults]\npriority = 10\n", 2, "out of range: it must be 0-9"},
+    {"[defaults]\npriority = +5\n", 2, "is no whole number"},
+    {"[defaults]\nmax_priority = 99999999999999999999\n", 2, "out of range"},
+    {"[admission]\nquota_leases = 0\n", 2, "write none, or a number above 0"},
+    {"[admission]\nquota_leases = never\n", 2, "is no whole number"},
+    {"[observe]\ncpu_floor = 1\n", 2, "is no percentage"},
+    {"[observe]\ncpu_floor = 1.%\n", 2, "is no percentage"},
+    {"[observe]\ncpu_floor = .5%\n", 2, "is no percentage"},
+    {"[observe]\ncpu_floor = 0%\n", 2, "out of range"},
+    {"[observe]\ncpu_floor = 100000.1%\n", 2, "out of range"},
+    {"[observe]\ncpu_floor = 99999999999999999999999%\n", 2, "out of range"},
+    {"[observe]\ncpu_floor = 0.00001%\n", 2, "at most four digits"},
+    /* words */
+    {"[defaults]\nusage = Both\n", 2, "write explicit, observed or hybrid"},
+    {"[defaults]\nruntime = ../sh\n", 2, "is no name"},
+    {"[daemon]\nuser = a:b\n", 2, "is no user's name"},
+    {"[daemon]\nuser = -x\n", 2, "is no user's name"},
+    {"[daemon]\nnotices = tree\n", 2, "is not absolute"},
+    {"[daemon]\nnotices = ~/tree\n", 2, "is not absolute"},
+    {"[daemon]\nnotices = /a\nnotices = /b\n", 3, "more than one tree is not supported yet"},
+    /* between keys */
+    {"[defaults]\nmin_ttl = 10m\nttl = 5m\n", 3, "ttl = 5m (line 3) is shorter than min_ttl = 10m (line 2)"},
+    {"[profile x]\nttl = 10m\n\nmax_ttl = 5m\n", 4,
+     "ttl = 10m (line 2) is longer than max_ttl = 5m (line 4)"},
+    {"[defaults]\nttl = 60s\nwarn_before = 1m\n", 3, "must be shorter than ttl"},
+    {"[surface x]\nwarn_before = 2h\nttl = 1h\n", 3, "must be shorter than ttl"},
+    {"[defaults]\nmin_ttl = 8d\n", 2, "min_ttl = 8d is longer than max_ttl = 7d, its default"},
+    {"[defaults]\nmin_ttl = 1h\n[surface x]\nmax_ttl = 1m\n", 4,
+     "min_ttl = 1h (line 2) is longer than max_ttl"},
+    {"[profile a]\nmin_ttl = 1h\n[surface x]\nmax_ttl = 1m\n", 4,
+     "min_ttl = 1h (line 2) is longer than max_ttl"},
+    /* no text */
+    {"[defaults]\n\x01ttl = 5m\n", 2, "control character"},
+    {"[defaults]\rttl = 5m\r", 1, "control character"},
 };
 
 static void each_kind_of_error_gives_its_line(void **state)
@@ -229,8 +234,8 @@ static void each_kind_of_error_gives_its_line(void **state)
 		if (s)
 			fail_msg("taken for good: %s", wrong[i].text);
 		if (error_line(&e, wrong[i].what) != wrong[i].line)
-			fail_msg("%s: line %d and '%s' expected, line %d and '%s' found", wrong[i].text, wrong[i].line,
-				 wrong[i].what, e.each[0].line, e.each[0].what);
+			fail_msg("%s: line %d and '%s' expected, line %d and '%s' found", wrong[i].text,
+				 wrong[i].line, wrong[i].what, e.each[0].line, e.each[0].what);
 	}
 }
 
@@ -242,7 +247,8 @@ static void a_fault_is_reported_once(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		(void)read_text(wrong[i].text, &e);
-		/* A key twice with a wrong value the first time is two faults, and the old Mac's file is one long line. */
+		/* A key twice with a wrong value the first time is two faults, and the old Mac's file is one
+		 * long line. */
 		if (e.n != 1 && !strstr(wrong[i].text, "ttl = x"))
 			fail_msg("%s: %d errors, the second '%s'", wrong[i].text, e.n, e.each[1].what);
 	}
@@ -253,7 +259,8 @@ static void all_errors_are_reported_at_once(void **state)
 	struct errors e;
 
 	(void)state;
-	assert_null(read_text("[defaults]\nttl = x\n[pressure]\nsettle = 5m\n[observe]\nfoo\nevery = 0\n", &e));
+	assert_null(
+	    read_text("[defaults]\nttl = x\n[pressure]\nsettle = 5m\n[observe]\nfoo\nevery = 0\n", &e));
 	assert_int_equal(e.n, 4);
 	assert_int_equal(e.each[0].line, 2);
 	assert_int_equal(e.each[1].line, 3);
@@ -293,7 +300,8 @@ static void a_long_line_is_an_error_and_no_two_lines(void **state)
 		assert_null(s);
 		assert_int_equal(e.each[0].line, 2);
 		assert_int_equal(e.n, 1);
-		assert_int_equal(error_line(&e, n + 8 > 197 ? "too long: at most 197 bytes" : "is no duration"), 2);
+		assert_int_equal(
+		    error_line(&e, n + 8 > 197 ? "too long: at most 197 bytes" : "is no duration"), 2);
 	}
 	/* A comment may be as long as it likes. */
 	memset(text + 11, '#', 500);
@@ -304,7 +312,7 @@ static void a_long_line_is_an_error_and_no_two_lines(void **state)
 static void a_nul_byte_is_an_error_with_its_line(void **state)
 {
 	static const char text[] = "[defaults]\n\nttl = 5m\0\n";
-	struct errors e = { 0 };
+	struct errors e = {0};
 	struct settings *s;
 
 	(void)state;
@@ -317,10 +325,12 @@ static void a_nul_byte_is_an_error_with_its_line(void **state)
 static void the_dump_reads_back_the_same(void **state)
 {
 	static const char *const texts[] = {
-		"",
-		"[defaults]\nttl = 30s\n",
-		"[defaults]\nmax_ttl = 1m\n[surface sshd]\nlinger = 5m\nttl = 30m\n[profile vm]\n[profile x-1]\ncpu_floor = 2%\n",
-		"[daemon]\nnotices = /a b/c\nuser = x\n[admission]\nquota_leases = none\n[defaults]\nmax_ttl = never\nmin_ttl = 1ms\n",
+	    "",
+	    "[defaults]\nttl = 30s\n",
+	    "[defaults]\nmax_ttl = 1m\n[surface sshd]\nlinger = 5m\nttl = 30m\n[profile vm]\n[profile "
+	    "x-1]\ncpu_floor = 2%\n",
+	    "[daemon]\nnotices = /a b/c\nuser = x\n[admission]\nquota_leases = none\n[defaults]\nmax_ttl = "
+	    "never\nmin_ttl = 1ms\n",
 	};
 	size_t i, len;
 
@@ -339,7 +349,8 @@ static void the_dump_reads_back_the_same(void **state)
 		settings_dump(again, f);
 		(void)fclose(f);
 		assert_string_equal(first, second);
-		assert_memory_equal(settings_daemon(s), settings_daemon(again), sizeof(struct settings_daemon));
+		assert_memory_equal(settings_daemon(s), settings_daemon(again),
+				    sizeof(struct settings_daemon));
 		assert_int_equal(settings_policy(s, "sshd", "", &a), 0);
 		assert_int_equal(settings_policy(again, "sshd", "", &b), 0);
 		policies_are_equal(&a, &b);
@@ -542,26 +553,30 @@ static void the_manuals_examples_load(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_file_the_defaults_hold),
-		cmocka_unit_test(a_good_file_is_read),
-		cmocka_unit_test(a_profile_stands_over_a_surface_over_the_defaults),
-		cmocka_unit_test(a_limit_cuts_off_the_ttl_of_a_more_general_section),
-		cmocka_unit_test(each_kind_of_error_gives_its_line),
-		cmocka_unit_test(a_fault_is_reported_once),
-		cmocka_unit_test(all_errors_are_reported_at_once),
-		cmocka_unit_test(a_file_of_rubbish_does_not_flood_the_log),
-		cmocka_unit_test(a_long_line_is_an_error_and_no_two_lines),
-		cmocka_unit_test(a_nul_byte_is_an_error_with_its_line),
-		cmocka_unit_test(the_dump_reads_back_the_same),
-		cmocka_unit_test(the_dump_shows_every_key_that_has_a_value),
-		cmocka_unit_test_setup_teardown(a_file_is_loaded_and_its_name_is_in_the_errors, folder_make, folder_remove),
-		cmocka_unit_test_setup_teardown(a_bad_reload_leaves_the_old_settings, folder_make, folder_remove),
-		cmocka_unit_test_setup_teardown(a_fifo_or_folder_is_refused_at_once, folder_make, folder_remove),
-		cmocka_unit_test_setup_teardown(a_file_that_others_can_write_is_refused, folder_make, folder_remove),
-		cmocka_unit_test_setup_teardown(a_file_of_more_than_a_mebibyte_is_refused, folder_make, folder_remove),
-		cmocka_unit_test_setup_teardown(a_missing_file_is_not_an_error_of_ours_to_report, folder_make, folder_remove),
-		cmocka_unit_test(the_example_file_is_good_and_shows_the_defaults),
-		cmocka_unit_test(the_manuals_examples_load),
+	    cmocka_unit_test(without_a_file_the_defaults_hold),
+	    cmocka_unit_test(a_good_file_is_read),
+	    cmocka_unit_test(a_profile_stands_over_a_surface_over_the_defaults),
+	    cmocka_unit_test(a_limit_cuts_off_the_ttl_of_a_more_general_section),
+	    cmocka_unit_test(each_kind_of_error_gives_its_line),
+	    cmocka_unit_test(a_fault_is_reported_once),
+	    cmocka_unit_test(all_errors_are_reported_at_once),
+	    cmocka_unit_test(a_file_of_rubbish_does_not_flood_the_log),
+	    cmocka_unit_test(a_long_line_is_an_error_and_no_two_lines),
+	    cmocka_unit_test(a_nul_byte_is_an_error_with_its_line),
+	    cmocka_unit_test(the_dump_reads_back_the_same),
+	    cmocka_unit_test(the_dump_shows_every_key_that_has_a_value),
+	    cmocka_unit_test_setup_teardown(a_file_is_loaded_and_its_name_is_in_the_errors, folder_make,
+					    folder_remove),
+	    cmocka_unit_test_setup_teardown(a_bad_reload_leaves_the_old_settings, folder_make, folder_remove),
+	    cmocka_unit_test_setup_teardown(a_fifo_or_folder_is_refused_at_once, folder_make, folder_remove),
+	    cmocka_unit_test_setup_teardown(a_file_that_others_can_write_is_refused, folder_make,
+					    folder_remove),
+	    cmocka_unit_test_setup_teardown(a_file_of_more_than_a_mebibyte_is_refused, folder_make,
+					    folder_remove),
+	    cmocka_unit_test_setup_teardown(a_missing_file_is_not_an_error_of_ours_to_report, folder_make,
+					    folder_remove),
+	    cmocka_unit_test(the_example_file_is_good_and_shows_the_defaults),
+	    cmocka_unit_test(the_manuals_examples_load),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

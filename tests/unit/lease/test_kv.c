@@ -61,9 +61,9 @@ static void a_wrong_file_is_refused_with_its_line_and_what_is_right(void **state
 		int ret, line;
 		const char *what;
 	} cases[] = {
-	    {TEXT(H), 0, 0, NULL},
-	    {TEXT(H K31 "=x\n"), 1, 0, NULL},
-	    {TEXT(H "a=\xc3\xb6\n"), 1, 0, NULL},
+	    {TEXT(H), 0, 0, ""},
+	    {TEXT(H K31 "=x\n"), 1, 0, ""},
+	    {TEXT(H "a=\xc3\xb6\n"), 1, 0, ""},
 	    {TEXT(""), -ENODATA, 1, "the first line must be"},
 	    {TEXT("#"), -ENODATA, 1, "the first line must be"},
 	    {TEXT("#leasewatch"), -ENODATA, 1, "the first line must be"},

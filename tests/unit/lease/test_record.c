@@ -174,13 +174,7 @@ static void a_wrong_line_is_refused_with_its_number_and_what_is_right(void **sta
 
 static void a_file_without_our_header_is_no_record(void **state)
 {
-	static const char *const cases[] = {"",
-					    "#",
-					    "x",
-					    "ttl=5m\n",
-					    "pid 1234\n",
-					    "\x7f"
-					    "ELF"};
+	static const char *const cases[] = {"", "#", "x", "ttl=5m\n", "pid 1234\n", "\177ELF"};
 	struct lease_record r;
 	struct lease_error err;
 

@@ -6,14 +6,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lease/kv.h"
@@ -124,6 +127,42 @@ static void a_link_anywhere_in_the_tree_is_refused(void **state)
 		assert_int_equal(lease_tree_open(&t, path), -ENOTDIR);
 		assert_int_equal(unlinkat(dir.fd, part, 0), 0);
 		assert_int_equal(renameat(dir.fd, "moved", dir.fd, part), 0);
+	}
+}
+
+/* In namespaces of its own, where anybody may mount; 77 where they are not to be had. */
+static int open_with_a_mount_on(const char *part)
+{
+	char path[PATH_MAX + 32];
+	struct lease_tree t;
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 && unshare(CLONE_NEWNS) < 0)
+		return 77;
+	snprintf(path, sizeof(path), "%s/%s", dir.path, part);
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", path, "tmpfs", 0, NULL) < 0)
+		return 77;
+	return lease_tree_open(&t, dir.path) == -EXDEV ? 0 : 1;
+}
+
+static void a_mount_on_a_folder_of_the_tree_is_refused(void **state)
+{
+	static const char *const parts[] = {"queue", "active", "archive"};
+
+	(void)state;
+	scratch_make_tree(&dir);
+	for (size_t i = 0; i < N_OF(parts); i++) {
+		pid_t pid = fork();
+		int status;
+
+		assert_true(pid >= 0);
+		if (pid == 0)
+			_exit(open_with_a_mount_on(parts[i]));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		if (WEXITSTATUS(status) == 77)
+			skip();
+		assert_int_equal(WEXITSTATUS(status), 0);
 	}
 }
 
@@ -413,6 +452,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(opening_makes_nothing_and_leaves_the_result_alone, setup,
 					    teardown),
 	    cmocka_unit_test_setup_teardown(a_link_anywhere_in_the_tree_is_refused, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_mount_on_a_folder_of_the_tree_is_refused, setup, teardown),
 	    cmocka_unit_test_setup_teardown(a_file_as_root_is_no_directory_and_a_long_path_is_too_long, setup,
 					    teardown),
 	    cmocka_unit_test_setup_teardown(a_list_skips_dots_and_half_made_files_only, setup, teardown),
