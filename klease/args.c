@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/args.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/ask.h"
 
 #include <errno.h>

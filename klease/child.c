@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/child.h"
 
 #include <errno.h>

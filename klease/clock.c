@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/clock.h"
 
 #include <limits.h>

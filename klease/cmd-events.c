@@ -2,6 +2,8 @@
  * klease events: transitions as they happen. Each state file carries its lease's last transitions with their numbers: what is newer than the last
  * one printed of that lease is printed, so nothing is told twice and nothing is lost in between.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +32,7 @@ static int by_id(struct seen *a, struct seen *b)
 }
 
 RB_HEAD(seen_tree, seen);
-RB_GENERATE_STATIC(seen_tree, seen, link, by_id)
+RB_GENERATE_INTERNAL(seen_tree, seen, link, by_id, __attribute__((unused)) static)
 
 struct follower {
 	struct world *w;

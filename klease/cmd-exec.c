@@ -2,7 +2,10 @@
  * klease exec: a command inside a lease that is there. It is forked first and waits behind a gate, because the ask names it: while it lives it counts as
  * use, and is moved to where the lease's workload is. While it runs we beat, by a timer: nothing else would renew the lease.
  */
+#include "config.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -158,7 +161,7 @@ int cmd_exec(struct world *w, struct args *a)
 {
 	struct ask_answer answer;
 	struct beats b = { .w = w };
-	struct gated g;
+	struct gated g = { -1, -1, -1 };
 	struct view v;
 	char lock[800];
 	int status, sig, r;

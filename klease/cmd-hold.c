@@ -1,6 +1,8 @@
 /*
  * klease hold: nothing is ended until the hold is lifted or over. Who may is the daemon's to say: root in system mode.
  */
+#include "config.h"
+
 #include <stdio.h>
 
 #include "klease/ask.h"

@@ -1,6 +1,8 @@
 /*
  * klease init: what a daemon needs before its first start. May be run again: what is there is left as it is. The daemon makes its own folders.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -91,7 +93,7 @@ static int make_example(const char *folder, bool dry)
 
 static int spawn(const char *path, char *const *argv)
 {
-	static char *const env[] = { (char[]){ "PATH=/usr/sbin:/usr/bin:/sbin:/bin" }, (char[]){ "LC_ALL=C.UTF-8" }, NULL };
+	char *const env[] = { (char[]){ "PATH=/usr/sbin:/usr/bin:/sbin:/bin" }, (char[]){ "LC_ALL=C.UTF-8" }, NULL };
 	pid_t pid;
 	int status, r;
 
@@ -106,8 +108,8 @@ static int spawn(const char *path, char *const *argv)
 
 static int make_user(bool dry)
 {
-	static char *const useradd[] = { (char[]){ "useradd" }, (char[]){ "-r" }, (char[]){ "-M" }, (char[]){ "-s" },
-					 (char[]){ "/usr/sbin/nologin" }, (char[]){ "leasewatch" }, NULL };
+	char *const useradd[] = { (char[]){ "useradd" }, (char[]){ "-r" }, (char[]){ "-M" }, (char[]){ "-s" },
+				  (char[]){ "/usr/sbin/nologin" }, (char[]){ "leasewatch" }, NULL };
 	struct passwd *pw = getpwnam("leasewatch");
 	int r;
 

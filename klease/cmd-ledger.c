@@ -2,6 +2,8 @@
  * klease ledger: what has happened, oldest first: from the ledger itself where we may read it, else from what the state files that we may see
  * still tell.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +100,7 @@ static int from_state_files(struct world *w, const struct ledger_query *q, struc
 int cmd_ledger(struct world *w, struct args *a)
 {
 	struct ledger_query q = { a->lease, a->user, a->since ? clock_wall_ms() - a->since / LEASE_NS_PER_MS : 0, a->limit };
-	char err[256];
+	char err[LEDGER_ERR_SIZE];
 	int r = ledger_read(w, &q, print, a, err);
 
 	if (r == -EACCES) {

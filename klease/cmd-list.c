@@ -1,6 +1,8 @@
 /*
  * klease list: what is leased, and what waits. Each lock is looked at first, so a beat of a moment ago is seen; looking renews nothing.
  */
+#include "config.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /*
  * klease release: moves the lock to archive/, or takes a request out of queue/. A file act: it works without a daemon, which finds it later.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,8 @@
 /*
  * klease renew: touches the lock and says what that was worth, only after the lock was seen to be still in active/ by the inode that was touched.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,8 @@
  * klease run: a lease that lives exactly as long as a command. No timer beats: our own life (leader) is the renewal, the command's is the use. What the
  * command says goes straight to where our output goes; we say nothing on stdout.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

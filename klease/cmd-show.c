@@ -1,6 +1,8 @@
 /*
  * klease show: everything about one lease, its last transitions included. One that is over is looked up in the ledger when its state file is gone.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /*
  * klease wait: until a lease is in a state, or has been in it since we began to look.
  */
+#include "config.h"
+
 #include <errno.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/commands.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/foreground.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/json.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/keeper-life.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/keeper.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/ledger.h"
 
 #include <errno.h>
@@ -89,7 +91,7 @@ static int run_query(sqlite3 *db, const struct ledger_query *q, int (*each)(void
 }
 
 int ledger_read(const struct world *w, const struct ledger_query *q, int (*each)(void *arg, const struct ledger_line *l),
-		void *arg, char err[256])
+		void *arg, char err[LEDGER_ERR_SIZE])
 {
 	sqlite3 *db = NULL;
 	int r;
@@ -105,7 +107,7 @@ int ledger_read(const struct world *w, const struct ledger_query *q, int (*each)
 		r = run_query(db, q, each, arg);
 	}
 	if (r == -EIO)
-		(void)snprintf(err, 256, "%s: %s", w->beacon.db, db ? sqlite3_errmsg(db) : "out of memory");
+		(void)snprintf(err, LEDGER_ERR_SIZE, "%s: %s", w->beacon.db, db ? sqlite3_errmsg(db) : "out of memory");
 	(void)sqlite3_close(db);
 	return r;
 }
@@ -130,7 +132,7 @@ int ledger_view(const struct world *w, const char *id, struct view *ret)
 {
 	struct ledger_query q = { .lease = id };
 	struct view v = { .priority = -1 };
-	char err[256];
+	char err[LEDGER_ERR_SIZE];
 	int r = ledger_read(w, &q, add_step, &v, err);
 
 	if (r < 0 || !v.id[0])

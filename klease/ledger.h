@@ -7,6 +7,8 @@
 
 #include "klease/world.h"
 
+#define LEDGER_ERR_SIZE 1024
+
 struct ledger_line {
 	struct view v; /* id, generation, requester, user, surface, runtime, profile, session, labels */
 	struct view_step step;
@@ -23,7 +25,7 @@ struct ledger_query {
  * sentence in err.
  */
 int ledger_read(const struct world *w, const struct ledger_query *q, int (*each)(void *arg, const struct ledger_line *l),
-		void *arg, char err[256]);
+		void *arg, char err[LEDGER_ERR_SIZE]);
 /* A lease as its last lines tell it, for one whose state file is gone. -ENOENT. */
 int ledger_view(const struct world *w, const char *id, struct view *ret);
 

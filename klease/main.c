@@ -1,6 +1,8 @@
 /*
  * klease: the command. Finds the subcommand in the table, lets args.c read its words, sets up what it needs, runs it.
  */
+#include "config.h"
+
 #include <getopt.h>
 #include <locale.h>
 #include <stdio.h>
@@ -9,7 +11,6 @@
 #include <unistd.h>
 #include <fcntl.h>
 
-#include "config.h"
 #include "klease/child.h"
 #include "klease/commands.h"
 #include "klease/exits.h"
@@ -54,11 +55,11 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
-	enum { NOTICES = 1000, USER, VERSION };
+	enum { OPT_NOTICES = 1000, OPT_USER, OPT_VERSION };
 	static const struct option globals[] = {
-		{ "notices", required_argument, NULL, NOTICES },
-		{ "user", no_argument, NULL, USER },
-		{ "version", no_argument, NULL, VERSION },
+		{ "notices", required_argument, NULL, OPT_NOTICES },
+		{ "user", no_argument, NULL, OPT_USER },
+		{ "version", no_argument, NULL, OPT_VERSION },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -77,9 +78,9 @@ int main(int argc, char **argv)
 	say_as(kbox ? "kbox-lease" : "klease", NULL);
 	while ((v = getopt_long(argc, argv, "+:h", globals, NULL)) != -1) {
 		switch (v) {
-		case NOTICES: notices = optarg; break;
-		case USER: user = true; break;
-		case VERSION:
+		case OPT_NOTICES: notices = optarg; break;
+		case OPT_USER: user = true; break;
+		case OPT_VERSION:
 			printf("%s (leasewatch) %s\n", say_program(), PACKAGE_VERSION);
 			return finish(KX_OK);
 		case 'h': commands_help(stdout, kbox); return finish(KX_OK);

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/paths.h"
 
 #include <basedir.h>

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/request.h"
 
 #include <errno.h>

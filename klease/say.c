@@ -1,6 +1,8 @@
 /* Only strnvisx is used here, which is the same in both families; vis.h wants to hear a choice all the same. */
 #define LIBBSD_NETBSD_VIS
 
+#include "config.h"
+
 #include "klease/say.h"
 
 #include <stdarg.h>

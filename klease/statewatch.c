@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/statewatch.h"
 
 #include <poll.h>

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/table.h"
 
 #include <stdio.h>

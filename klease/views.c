@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/views.h"
 
 #include <errno.h>
@@ -88,17 +90,18 @@ int views_get(struct world *w, const char *id, struct view *ret)
 	if (w->state >= 0)
 		r = lease_read(w->state, id, w->beacon_uid, buf, sizeof buf, &len, NULL);
 	if (r == 0) {
-		if (view_parse(buf, len, ret, &err) < 0 || strcmp(ret->id, id))
+		if (view_parse(buf, len, ret, &err) < 0 || strcmp(ret->id, id) || !state_public_valid(ret->state))
 			return -EBADMSG;
 		freshen(w, ret);
 		return 0;
 	}
 	if (r != -ENOENT)
 		return r;
-	if (lease_find(w->tree.queue, id, name) == 0)
-		return from_lock(w->tree.queue, id, name, ret);
-	if (lease_find(w->tree.active, id, name) == 0)
-		return from_lock(w->tree.active, id, name, ret);
+	/* What has a lease's name and is none (a link, a FIFO, rubbish) is nothing to us. */
+	if (lease_find(w->tree.queue, id, name) == 0 && from_lock(w->tree.queue, id, name, ret) == 0)
+		return 0;
+	if (lease_find(w->tree.active, id, name) == 0 && from_lock(w->tree.active, id, name, ret) == 0)
+		return 0;
 	return -ENOENT;
 }
 

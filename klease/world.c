@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "klease/world.h"
 
 #include <errno.h>
