@@ -424,7 +424,8 @@ int verb_list(struct request *r)
 			continue;
 		dir = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (dir < 0) {
-			error = errno == ENOENT ? error : -errno;
+			/* A stray file is no workload. */
+			error = errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? error : -errno;
 			continue;
 		}
 		one = list_one(r, e->d_name, dir);

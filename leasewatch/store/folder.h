@@ -1,5 +1,6 @@
 /*
- * store/folder.h: one folder: opened by descriptor, made where it is missing, checked where it is there, never repaired.
+ * store/folder.h: one folder: opened by descriptor, made where it is missing, checked where it is there, never
+ * repaired.
  *
  * Private to house.c.
  */

@@ -22,7 +22,10 @@ static int open_lock_file(int root, const struct house_paths *p, int *ret_fd, ch
 	for (;;) {
 		bool made = false;
 
-		/* Never O_CREAT on a file that may be there: fs.protected_regular(5) refuses that even to root (proc(5)). */
+		/*
+		 * Never O_CREAT on a file that may be there: fs.protected_regular(5) refuses that even to root
+		 * (proc(5)).
+		 */
 		fd = openat(root, LOCK_NAME, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 		if (fd < 0 && errno == ENOENT) {
 			fd = openat(root, LOCK_NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -48,7 +51,10 @@ static int open_lock_file(int root, const struct house_paths *p, int *ret_fd, ch
 	return r;
 }
 
-/* The lock counts on the file that has the name now: what was opened may have been removed while it was waited for. */
+/*
+ * The lock counts on the file that has the name now: what was opened may have been removed while it was waited
+ * for.
+ */
 static bool still_there(int root, int fd)
 {
 	struct stat named, held;

@@ -11,7 +11,10 @@
 #include "store/house-private.h"
 #include "store/sentence.h"
 
-/* A line of .leasewatch names these, so a byte that a line cannot hold is refused here, where the sentence can say it. */
+/*
+ * A line of .leasewatch names these, so a byte that a line cannot hold is refused here, where the sentence can
+ * say it.
+ */
 static bool plain(const char *path)
 {
 	for (const char *s = path; *s; s++)
@@ -25,7 +28,7 @@ static int join(char to[512], char err[256], const char *first, const char *seco
 	int n = snprintf(to, 512, "%s%s", first, second);
 
 	if (n < 0 || n >= 512)
-		return sentence(err, -ENAMETOOLONG, first, "is too long a path (at most %d bytes with what is put below it)", 511);
+		return sentence(err, -ENAMETOOLONG, first, "is too long a path (at most 511 bytes with what is below)");
 	if (!plain(to))
 		return sentence(err, -EINVAL, "path", "has a control byte in it");
 	return 0;
@@ -77,15 +80,14 @@ static int home(const char *below, const char *set, const char *variable, char t
 static int user_notices(struct house_paths *p, char err[256])
 {
 	char data[512];
-	xdgHandle xdg;
+	static xdgHandle xdg; /* once a process, kept: xdgWipeHandle of 1.2.0 forgets to free the runtime folder's name */
+	const char *set = getenv("XDG_DATA_HOME");
 	int r;
 
-	if (!xdgInitHandle(&xdg)) /* without HOME: the variable may be there all the same */
-		r = home("/.local/share", getenv("XDG_DATA_HOME"), "XDG_DATA_HOME", data, err);
-	else {
-		r = home("/.local/share", xdgDataHome(&xdg), "XDG_DATA_HOME", data, err);
-		xdgWipeHandle(&xdg);
-	}
+	/* Without HOME the library gives up; the variable may be there all the same. */
+	if (getenv("HOME") && xdgInitHandle(&xdg))
+		set = xdgDataHome(&xdg);
+	r = home("/.local/share", set, "XDG_DATA_HOME", data, err);
 	return r < 0 ? r : join(p->notices, err, data, "/leasewatch/notices");
 }
 

@@ -72,8 +72,9 @@ static bool wants_mount(const struct house_paths *p)
 }
 
 /*
- * A file system of its own for the tree, bounded, so that users fill up that and not /run. Only where the tree does not stand
- * yet: what is in a folder that is mounted over cannot be seen any more. Under systemd the unit has it mounted.
+ * A file system of its own for the tree, bounded, so that users fill up that and not /run. Only where the tree
+ * does not stand yet: what is in a folder that is mounted over cannot be seen any more. Under systemd the unit
+ * has it mounted.
  */
 static int mount_tree(int fd, const struct house_paths *p, char warning[256])
 {

@@ -1,14 +1,17 @@
 /*
- * store/house.h: the daemon's folders: made at start (by root in system mode, before privilege is dropped), checked, opened by descriptor.
+ * store/house.h: the daemon's folders: made at start (by root in system mode, before privilege is dropped),
+ * checked, opened by descriptor.
  *
  *	notices/  queue active archive          1777 leasewatch (system), 0700 (user)
  *	          .reap .quarantine             0700 the daemon's: between commit and absent; what squats
  *	          .leasewatch, .leasewatch.lock 0644 the beacon; 0600, flocked: one daemon a tree
- *	state/ (0755 daemon's), tokens/ (0711 daemon's), sessions/ (0755 root's), work/ (0700 root's), lease.db (0600 the daemon's)
+ *	state/ (0755 daemon's), tokens/ (0711 daemon's), sessions/ (0755 root's), work/ (0700 root's),
+ *	lease.db (0600 the daemon's)
  *
- * The folder that holds lease.db is root:leasewatch 1775 in system mode: SQLite makes its -wal there, yet nothing of root's can be moved.
- * A directory that was not made by this call keeps its mode (F12): a wrong one is refused with a sentence. In system mode every parent of the tree
- * must be root's (or the daemon's) and not writable by others, unless it is sticky and root's.
+ * The folder that holds lease.db is root:leasewatch 1775 in system mode: SQLite makes its -wal there, yet
+ * nothing of root's can be moved. A directory that was not made by this call keeps its mode (F12): a wrong one
+ * is refused with a sentence. In system mode every parent of the tree must be root's (or the daemon's) and not
+ * writable by others, unless it is sticky and root's.
  */
 #ifndef STORE_HOUSE_H
 #define STORE_HOUSE_H
@@ -30,16 +33,18 @@ struct house {
 };
 
 /*
- * Fills in the paths (user mode: uid and gid too). notices, state: what --notices and --state said, or NULL. User mode: $XDG_DATA_HOME/leasewatch/notices,
- * $XDG_STATE_HOME/leasewatch/lease.db, $XDG_RUNTIME_DIR/leasewatch/{state,tokens,sessions,work} (libxdg-basedir where it has them; without a
- * runtime folder, under the state home). System: /run/leasewatch/…, /var/lib/leasewatch/lease.db, work in /var/lib/leasewatch-work. --state
- * DIR: all of it under DIR. -ENAMETOOLONG, -EINVAL with a sentence in err.
+ * Fills in the paths (user mode: uid and gid too). notices, state: what --notices and --state said, or NULL.
+ * User mode: $XDG_DATA_HOME/leasewatch/notices, $XDG_STATE_HOME/leasewatch/lease.db,
+ * $XDG_RUNTIME_DIR/leasewatch/{state,tokens,sessions,work} (libxdg-basedir where it has them; without a runtime
+ * folder, under the state home). System: /run/leasewatch/…, /var/lib/leasewatch/lease.db, work in
+ * /var/lib/leasewatch-work. --state DIR: all of it under DIR. -ENAMETOOLONG, -EINVAL with a sentence in err.
  */
 int house_paths(struct house_paths *p, const char *notices, const char *state, char err[256]);
 /*
- * Makes what is missing, checks what is there, takes the lock (waits up to wait_ms for a predecessor that is on its way out: -EBUSY).
- * In system mode the default tree becomes a tmpfs of its own (64 MiB, 200k inodes), unless it is one, or stands already, or systemd
- * started us. 0 with an err that is not empty: a warning (that could not be done), and all the rest is as it should be.
+ * Makes what is missing, checks what is there, takes the lock (waits up to wait_ms for a predecessor that is on
+ * its way out: -EBUSY). In system mode the default tree becomes a tmpfs of its own (64 MiB, 200k inodes),
+ * unless it is one, or stands already, or systemd started us. 0 with an err that is not empty: a warning (that
+ * could not be done), and all the rest is as it should be.
  */
 int house_open(const struct house_paths *p, int wait_ms, struct house *ret, char err[256]);
 void house_close(struct house *h);

@@ -14,8 +14,10 @@
 static int meta_set(struct registry *r, const char *key, const char *value)
 {
 	sqlite3_stmt *st = r->st[value ? Q_META_SET : Q_META_DELETE];
-	int error = registry_change(r);
+	int error;
 
+	/* A statement outside of a transaction is one of its own. */
+	error = r->in_turn ? registry_change(r) : 0;
 	if (error < 0)
 		return error;
 	(void)sqlite3_bind_text(st, 1, key, -1, SQLITE_STATIC);

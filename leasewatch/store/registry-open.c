@@ -17,7 +17,10 @@
 #define STRINGIFY_(x) #x
 #define STRINGIFY(x) STRINGIFY_(x)
 
-/* A reader that holds the lock of a change (somebody's `BEGIN IMMEDIATE`) is waited for, but never for long: the loop stands still. */
+/*
+ * A reader that holds the lock of a change (somebody's `BEGIN IMMEDIATE`) is waited for, but never for long:
+ * the loop stands still.
+ */
 #define BUSY_MS 1000
 
 static const char *const queries[Q_MAX] = {
@@ -28,8 +31,8 @@ static const char *const queries[Q_MAX] = {
 	[Q_LEDGER] = "INSERT INTO ledger(at, id, generation, from_state, to_state, requester, user, surface, runtime, profile, "
 		     "session, labels, zombie_ms, lateness_ms, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
 		     "?13, ?14, ?15)",
-	[Q_HISTORY] = "SELECT seq, at, id, generation, from_state, to_state, requester, user, surface, runtime, profile, session, "
-		      "labels, zombie_ms, lateness_ms, why FROM ledger WHERE id = ?1 ORDER BY seq DESC LIMIT ?2",
+	[Q_HISTORY] = "SELECT seq, at, id, generation, from_state, to_state, requester, user, surface, runtime, profile, "
+		      "session, labels, zombie_ms, lateness_ms, why FROM ledger WHERE id = ?1 ORDER BY seq DESC LIMIT ?2",
 	[Q_ID_USED] = "SELECT EXISTS(SELECT 1 FROM lease WHERE id = ?1) OR EXISTS(SELECT 1 FROM ledger WHERE id = ?1)",
 	[Q_META_SET] = "INSERT INTO meta(key, value) VALUES(?1, ?2) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
 	[Q_META_DELETE] = "DELETE FROM meta WHERE key = ?1",
@@ -44,7 +47,10 @@ static const char settings[] =
 	"PRAGMA journal_size_limit = 4194304;"
 	/* No other file than lease.db, -wal and -shm, wherever TMPDIR points. */
 	"PRAGMA temp_store = MEMORY;"
-	/* No row refers to another one: a ledger line outlives its lease. So nothing is to be enforced, or to be looked up, a write. */
+	/*
+	 * No row refers to another one: a ledger line outlives its lease. So nothing is to be enforced, or to
+	 * be looked up, a write.
+	 */
 	"PRAGMA foreign_keys = OFF;"
 	/* A damaged page is an error when it is read, not a surprise later. */
 	"PRAGMA cell_size_check = ON;"
@@ -52,9 +58,10 @@ static const char settings[] =
 	"PRAGMA trusted_schema = OFF;";
 
 /*
- * Makes or opens the file itself, 0600 before SQLite sees it (-wal and -shm take its mode), and locks it: two daemons of different trees
- * must not share one registry. The descriptor stays open until SQLite has closed the file, since closing any descriptor of a file drops
- * all of a process's fcntl locks on it, SQLite's too (fcntl(2)).
+ * Makes or opens the file itself, 0600 before SQLite sees it (-wal and -shm take its mode), and locks it: two
+ * daemons of different trees must not share one registry. The descriptor stays open until SQLite has closed the
+ * file, since closing any descriptor of a file drops all of a process's fcntl locks on it, SQLite's too
+ * (fcntl(2)).
  */
 static int guard_open(const char *path, int *ret_fd, char err[256])
 {

@@ -44,7 +44,10 @@ int registry_fail(struct registry *r, int rc);
 int registry_say(struct registry *r, int error, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Before a change: makes sure that a turn is open, healthy and has a transaction. */
 int registry_change(struct registry *r);
-/* Steps a statement that gives no row, and makes it ready for the next time. In a turn, a failure breaks the turn. */
+/*
+ * Steps a statement that gives no row, and makes it ready for the next time. In a turn, a failure breaks the
+ * turn.
+ */
 int registry_run(struct registry *r, sqlite3_stmt *st);
 void registry_reset(sqlite3_stmt *st);
 /* From meta, and never below what the ledger or a live row has. */

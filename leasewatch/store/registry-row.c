@@ -18,7 +18,10 @@ struct column {
 
 #define COLUMN(column, kind, field) { column, kind, offsetof(struct lease, field), sizeof(((struct lease *)0)->field) }
 
-/* K_DURATION: NULL in the table is LEASE_NEVER here. K_U64: the same 64 bits, since SQLite's integers have a sign. */
+/*
+ * K_DURATION: NULL in the table is LEASE_NEVER here. K_U64: the same 64 bits, since SQLite's integers have a
+ * sign.
+ */
 static const struct column columns[] = {
 	COLUMN("id", K_TEXT, id),
 	COLUMN("lock", K_TEXT, name),

@@ -1,7 +1,8 @@
 /*
- * store/registry-row.h: the columns of the table `lease`: one table that binding, reading and the two statements are made from.
+ * store/registry-row.h: the columns of the table `lease`: one table that binding, reading and the two
+ * statements are made from.
  *
- * Private to the registry. A test holds the table against the schema.
+ * Private to the registry. A column that the schema has not fails registry_open.
  */
 #ifndef STORE_REGISTRY_ROW_H
 #define STORE_REGISTRY_ROW_H
@@ -12,7 +13,10 @@
 
 #define ROW_SQL_SIZE 4096
 
-/* "INSERT INTO lease … ON CONFLICT(id) DO UPDATE …" and "SELECT … FROM lease". -ENOSPC cannot happen while the table fits. */
+/*
+ * "INSERT INTO lease … ON CONFLICT(id) DO UPDATE …" and "SELECT … FROM lease". -ENOSPC cannot happen while the
+ * table fits.
+ */
 int row_sql_put(char sql[ROW_SQL_SIZE]);
 int row_sql_load(char sql[ROW_SQL_SIZE]);
 /* -EINVAL: not a lease that can be kept (no id, an ended state, a record that does not format). */

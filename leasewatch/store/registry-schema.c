@@ -5,8 +5,9 @@
 #include "store/registry-schema.h"
 
 /*
- * For people too: `sqlite3 lease.db 'SELECT id, state, why FROM lease'`. States are words, the record is the text of the lock, a
- * duration that is NULL is `never`. _mono_: CLOCK_MONOTONIC of the boot that meta.checkpoint names; _wall_: since 1970.
+ * For people too: `sqlite3 lease.db 'SELECT id, state, why FROM lease'`. States are words, the record is the
+ * text of the lock, a duration that is NULL is `never`. _mono_: CLOCK_MONOTONIC of the boot that
+ * meta.checkpoint names; _wall_: since 1970.
  */
 static const char format_1[] =
 	"CREATE TABLE lease(\n"
@@ -71,7 +72,10 @@ static const char format_1[] =
 	");\n"
 	"CREATE INDEX ledger_id ON ledger(id);\n"
 	"CREATE INDEX ledger_generation ON ledger(generation);\n"
-	/* Exactly one end a lease: a second one is refused by the file itself, not only by whoever wrote this program. */
+	/*
+	 * Exactly one end a lease: a second one is refused by the file itself, not only by whoever wrote this
+	 * program.
+	 */
 	"CREATE UNIQUE INDEX ledger_one_end ON ledger(id) WHERE to_state IN ('reaped', 'denied');\n"
 	"CREATE TRIGGER ledger_no_update BEFORE UPDATE ON ledger BEGIN\n"
 	"	SELECT RAISE(ABORT, 'the ledger is append-only');\n"

@@ -1,7 +1,8 @@
 /*
  * store/registry-schema.h: the tables of lease.db, as SQL: one step for each format.
  *
- * Private to the registry. REGISTRY_FORMAT is in the file's user_version, REGISTRY_MAGIC in its application_id ("kls1").
+ * Private to the registry. REGISTRY_FORMAT is in the file's user_version, REGISTRY_MAGIC in its application_id
+ * ("kls1").
  */
 #ifndef STORE_REGISTRY_SCHEMA_H
 #define STORE_REGISTRY_SCHEMA_H

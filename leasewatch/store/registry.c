@@ -92,7 +92,10 @@ int registry_change(struct registry *r)
 		return r->failed;
 	if (r->wrote)
 		return 0;
-	/* IMMEDIATE: to be refused the lock is an error here, before anything was decided on, not in the middle of the turn. */
+	/*
+	 * IMMEDIATE: to be refused the lock is an error here, before anything was decided on, not in the middle
+	 * of the turn.
+	 */
 	error = registry_run(r, r->st[Q_BEGIN]);
 	r->wrote = error == 0;
 	return error;
@@ -208,7 +211,7 @@ int registry_load(struct registry *r, int (*each)(void *arg, const struct lease 
 {
 	sqlite3_stmt *st = r->st[Q_LOAD];
 	struct lease l;
-	char what[160], first[sizeof(r->error) - 32] = "";
+	char what[160], first[sizeof(r->error)] = "";
 	int rc, n_bad = 0, ret = 0;
 
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
@@ -216,7 +219,7 @@ int registry_load(struct registry *r, int (*each)(void *arg, const struct lease 
 			const unsigned char *id = sqlite3_column_text(st, 0);
 
 			if (n_bad++ == 0)
-				(void)snprintf(first, sizeof(first), "lease %.14s: %s", id ? (const char *)id : "?", what);
+				(void)snprintf(first, sizeof(first), "%.14s: %s", id ? (const char *)id : "?", what);
 			continue;
 		}
 		ret = each(arg, &l);
@@ -227,7 +230,7 @@ int registry_load(struct registry *r, int (*each)(void *arg, const struct lease 
 		ret = registry_fail(r, rc);
 	registry_reset(st);
 	if (ret == 0 && n_bad > 0)
-		ret = registry_say(r, -EBADMSG, "%s (rows that cannot be read: %d)", first, n_bad);
+		ret = registry_say(r, -EBADMSG, "leases that cannot be read: %d, the first is %s", n_bad, first);
 	return ret;
 }
 

@@ -1,15 +1,16 @@
 /*
- * store/registry.h: lease.db, the truth after a crash: one row a lease that is not over, and the append-only ledger. SQLite.
+ * store/registry.h: lease.db, the truth after a crash: one row a lease that is not over, and the append-only
+ * ledger. SQLite.
  *
  * Who calls: the watcher's loop, nobody else; one connection, one thread. Calling sequence a turn:
  *	registry_begin()
  *	registry_put() / registry_ledger() / registry_end_lease() / registry_set()   as many as the turn has
  *	registry_commit()     before any of the acts that were decided: what is intended is on disk first
- * A transition and its ledger line are in one transaction, always. Beats are never written.
- * After a crash at any point: all of a committed turn is there or, for one not committed, nothing. WAL with synchronous=FULL: a commit
- * that returned survives power loss. The file is 0600 the daemon's: a reader's locks could hold the writer up, so users never get it
- * in system mode (they read state/); in user mode, reader and daemon are one user.
- * Errors: -EIO and the like, with SQLite's text in err (never logged here).
+ * A transition and its ledger line are in one transaction, always. Beats are never written. After a crash at
+ * any point: all of a committed turn is there or, for one not committed, nothing. WAL with synchronous=FULL: a
+ * commit that returned survives power loss. The file is 0600 the daemon's: a reader's locks could hold the
+ * writer up, so users never get it in system mode (they read state/); in user mode, reader and daemon are one
+ * user. Errors: -EIO and the like, with SQLite's text in err (never logged here).
  */
 #ifndef STORE_REGISTRY_H
 #define STORE_REGISTRY_H
@@ -39,15 +40,17 @@ struct registry_clock { /* the checkpoint: when the daemon last looked at all th
 };
 
 /*
- * Opens or makes PATH (absolute); upgrades an older format; -EPROTO: made by a newer version, -EBADMSG: no registry at all, or a damaged one
- * (left alone, either). -EBUSY: another daemon has it. err: a sentence with the path.
+ * Opens or makes PATH (absolute); upgrades an older format; -EPROTO: made by a newer version, -EBADMSG: no
+ * registry at all, or a damaged one (left alone, either). -EBUSY: another daemon has it. err: a sentence with
+ * the path.
  */
 int registry_open(const char *path, struct registry **ret, char err[256]);
 void registry_close(struct registry *r);
 /*
- * Every lease that is not over. The struct's part "of this run only" is zero. Stops when each gives non-zero and returns that. A row that
- * cannot be read (an unknown state, a record that is none) stays where it is: all others are given first, then the call ends with
- * -EBADMSG, and registry_error says which lease, which column, and how many there are. each() must not change leases.
+ * Every lease that is not over. The struct's part "of this run only" is zero. Stops when each gives non-zero
+ * and returns that. A row that cannot be read (an unknown state, a record that is none) stays where it is: all
+ * others are given first, then the call ends with -EBADMSG, and registry_error says which lease, which column,
+ * and how many there are. each() must not change leases.
  */
 int registry_load(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg);
 /* The last n steps of a lease, oldest first, from the ledger (for its state file). */
@@ -56,14 +59,19 @@ int registry_history(struct registry *r, const char *id, int n, struct ledger_ro
 int registry_id_used(struct registry *r, const char *id);
 
 /*
- * A turn. When a change in it fails, the turn is broken: what follows gives the same error, and so does commit, after it has rolled back.
- * A change outside of a turn is -EINVAL.
+ * A turn. When a change in it fails, the turn is broken: what follows gives the same error, and so does commit,
+ * after it has rolled back. Outside of a turn a lease or a line is -EINVAL; what goes to meta (a small value, the
+ * checkpoint, the generation) is a turn of its own there.
  */
 int registry_begin(struct registry *r);
 int registry_commit(struct registry *r); /* nothing was changed since begin: no write at all */
 void registry_rollback(struct registry *r);
-int registry_put(struct registry *r, const struct lease *l); /* -EINVAL: it has ended (that is registry_end_lease), or is no lease */
-/* -EEXIST: a second end (reaped, denied) of one id: the file itself refuses it. -EINVAL: from, to are no public names. */
+/* -EINVAL: it has ended (that is registry_end_lease), or is no lease. */
+int registry_put(struct registry *r, const struct lease *l);
+/*
+ * -EEXIST: a second end (reaped, denied) of one id: the file itself refuses it. -EINVAL: from, to are no public
+ * names.
+ */
 int registry_ledger(struct registry *r, struct ledger_row *row);
 int registry_end_lease(struct registry *r, const char *id); /* drops the live row; its ledger stays */
 int registry_next_generation(struct registry *r, uint64_t *ret); /* only grows, over crashes too */

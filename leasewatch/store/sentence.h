@@ -6,7 +6,10 @@
 
 #define SENTENCE_SIZE 256
 
-/* Writes "PATH: …" into err and gives r back. A path that is too long loses its beginning: what is wrong is always readable. */
+/*
+ * Writes "PATH: …" into err and gives r back. A path that is too long loses its beginning: what is wrong is
+ * always readable.
+ */
 int sentence(char err[SENTENCE_SIZE], int r, const char *path, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 

@@ -1,7 +1,7 @@
 /*
- * store/statefiles.h: the folder state/ that users read: ID, ask-ID; and `.leasewatch` in the notices tree. Written whole (a temporary
- * name, then rename over), 0644, no fsync: after a crash the daemon writes them anew from the registry. A reader sees the old one or
- * the new one. A full disk: -ENOSPC, the old one stays.
+ * store/statefiles.h: the folder state/ that users read: ID, ask-ID; and `.leasewatch` in the notices tree.
+ * Written whole (a temporary name, then rename over), 0644, no fsync: after a crash the daemon writes them anew
+ * from the registry. A reader sees the old one or the new one. A full disk: -ENOSPC, the old one stays.
  */
 #ifndef STORE_STATEFILES_H
 #define STORE_STATEFILES_H
@@ -12,7 +12,10 @@ int statefile_write(int dirfd, const char *name, const char *buf, size_t len);
 int statefile_put(int dirfd, const struct view *v);
 int statefile_answer(int dirfd, const char *ask_id, const struct ask_answer *a);
 int statefile_remove(int dirfd, const char *name); /* 0 also when it is not there */
-/* Removes all that is older than keep ns (by mtime, `now_wall` ns) and for which keep_it says false. Gives how many, or -errno. */
+/*
+ * Removes all that is older than keep ns (by mtime, `now_wall` ns) and for which keep_it says false. Gives how
+ * many, or -errno.
+ */
 int statefile_prune(int dirfd, int64_t now_wall, int64_t keep, bool (*keep_it)(void *arg, const char *name), void *arg);
 
 #endif

@@ -40,8 +40,10 @@ static int compare_wds(const struct armed *a, const struct armed *b)
 
 RB_HEAD(ids, armed);
 RB_HEAD(wds, armed);
-RB_GENERATE_STATIC(ids, armed, by_id, compare_ids)
-RB_GENERATE_STATIC(wds, armed, by_wd, compare_wds)
+/* RB_GENERATE_STATIC wants a BSD's __unused, which libbsd does not give everywhere. */
+#define MAYBE_UNUSED static __attribute__((unused))
+RB_GENERATE_INTERNAL(ids, armed, by_id, compare_ids, MAYBE_UNUSED)
+RB_GENERATE_INTERNAL(wds, armed, by_wd, compare_wds, MAYBE_UNUSED)
 
 enum { F_QUEUE, F_ACTIVE, F_ARCHIVE, F_ROOT, FOLDERS };
 
@@ -54,7 +56,10 @@ struct watch {
 	char buf[BUFFER_SIZE] __attribute__((aligned(__alignof__(struct inotify_event))));
 };
 
-/* inotify takes no descriptor. Through /proc it gets exactly the file behind fd, whatever its name stands for now, and opens nothing. */
+/*
+ * inotify takes no descriptor. Through /proc it gets exactly the file behind fd, whatever its name stands for
+ * now.
+ */
 static int add_by_fd(int inotify, int fd, uint32_t mask)
 {
 	char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
@@ -239,7 +244,7 @@ static void tell(struct watch *w, const struct inotify_event *e, teller *each, v
 	lock_event(w, e, each, arg);
 }
 
-int watch_read(struct watch *w, int budget, void (*each)(void *arg, enum watch_kind k, const char *name_or_id), void *arg)
+int watch_read(struct watch *w, int budget, teller *each, void *arg)
 {
 	bool drained = false;
 

@@ -1,11 +1,13 @@
 /*
- * store/watch.h: inotify over the tree. An event says "look", never "what" (inotify(7): events can merge, be lost, be late).
+ * store/watch.h: inotify over the tree. An event says "look", never "what" (inotify(7): events can merge, be
+ * lost, be late).
  *
- * Folders (queue, active, archive, and the tree's root for moves) are watched for comings and goings only: no ATTRIB, MODIFY or CLOSE_WRITE, so
- * an active lease's beat costs nobody anything. A single lock is watched for touches (ATTRIB|MODIFY|CLOSE_WRITE, through an O_PATH
- * descriptor and /proc/self/fd, so that nothing is opened) only while its beat must be seen at once.
- * Overflow, a moved or removed or unmounted folder: WATCH_RESCAN, the rest of the buffer is dropped. A folder's watch ends with that: the
- * caller compares its descriptor with what the path says now, and where they differ opens the tree, and a watch, anew.
+ * Folders (queue, active, archive, and the tree's root for moves) are watched for comings and goings only: no
+ * ATTRIB, MODIFY or CLOSE_WRITE, so an active lease's beat costs nobody anything. A single lock is watched for
+ * touches (ATTRIB|MODIFY|CLOSE_WRITE, through an O_PATH descriptor and /proc/self/fd, so that nothing is
+ * opened) only while its beat must be seen at once. Overflow, a moved or removed or unmounted folder:
+ * WATCH_RESCAN, the rest of the buffer is dropped. A folder's watch ends with that: the caller compares its
+ * descriptor with what the path says now, and where they differ opens the tree, and a watch, anew.
  */
 #ifndef STORE_WATCH_H
 #define STORE_WATCH_H
@@ -23,12 +25,15 @@ struct watch;
 int watch_open(const struct lease_tree *t, struct watch **ret, int *ret_fd); /* -EMFILE, -ENOSPC: limits used up: poll */
 void watch_close(struct watch *w);
 /*
- * Arms (or re-arms) the watch of one lock. Idempotent. -ENOENT gone; -EINVAL no plain file; -EACCES, -ENOSPC, -EMLINK (a hard link to a lock
- * that is watched under another id): poll it.
+ * Arms (or re-arms) the watch of one lock. Idempotent. -ENOENT gone; -EINVAL no plain file; -EACCES, -ENOSPC,
+ * -EMLINK (a hard link to a lock that is watched under another id): poll it.
  */
 int watch_lock(struct watch *w, int dirfd, const char *name, const char *id);
 void watch_unlock(struct watch *w, const char *id);
-/* Reads what is there, without blocking, at most budget events; calls each(), which may arm and disarm; 1 = more is left, 0 = drained, -errno. */
+/*
+ * Reads what is there, without blocking, at most budget events; calls each(), which may arm and disarm; 1 =
+ * more is left, 0 = drained, -errno.
+ */
 int watch_read(struct watch *w, int budget, void (*each)(void *arg, enum watch_kind k, const char *name_or_id), void *arg);
 
 #endif
