@@ -2,8 +2,6 @@
 # create renew release list show wait events ledger init hold, by exit status and by what they print.
 . "${srcdir:-.}/tests/unit/klease/lib.sh"
 
-keys_are() { [ "$(jq -r 'keys | join(" ")' "$W/out")" = "$1" ]; }
-
 fails "list without a tree is 75" 75 k list
 says "and says how to start a daemon" "leasewatch --user"
 standin

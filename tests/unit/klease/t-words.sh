@@ -31,7 +31,7 @@ while read -r what a b; do
 		o=${b#--}
 		part "$a" | grep -Eq "Fl Fl $o\b|Fl Fl .*\| $o\b" || no "$a $b is missing in the manual"
 		bash_part "$a" | grep -q -- "$b\b" || no "$a $b is missing in klease.bash"
-		zsh_part "$a" | grep -q -- "$b[[=]" || no "$a $b is missing in _klease"
+		zsh_part "$a" | grep -q -e "$b\\[" -e "$b=" || no "$a $b is missing in _klease"
 		fish_part "$a" | grep -q -- "-l $o\b" || no "$a $b is missing in klease.fish"
 		;;
 	exit) grep -qx "\.It $a" "$man" || no "exit status $a is missing in the manual" ;;
@@ -61,6 +61,6 @@ for sh in bash zsh fish; do
 done
 if command -v bash >/dev/null; then
 	# shellcheck disable=SC2016
-	check "bash completes an option" test "$(bash -c '. "$1"; COMP_WORDS=(klease run --no); COMP_CWORD=2; _klease; echo "${COMPREPLY[@]}"' bash "$comp/klease.bash")" = --no-daemon-ok
+	check "bash completes an option" test "$(bash -c '. "$1"; COMP_WORDS=(klease run --no-d); COMP_CWORD=2; _klease; echo "${COMPREPLY[@]}"' bash "$comp/klease.bash")" = --no-daemon-ok
 fi
 finish
