@@ -40,10 +40,10 @@ static bool beacon_read(struct world *w)
 	size_t len;
 
 	w->has_beacon = false;
-	if (w->tree.root < 0 || lease_read(w->tree.root, BEACON_NAME, (uid_t)-1, buf, sizeof buf, &len, &st) < 0 ||
+	if (w->tree.root < 0 || lease_read(w->tree.root, LEASE_BEACON_NAME, (uid_t)-1, buf, sizeof buf, &len, &st) < 0 ||
 	    !trusted(st.uid))
 		return false;
-	if (beacon_parse(buf, len, &w->beacon, &err) < 0)
+	if (lease_beacon_parse(buf, len, &w->beacon, &err) < 0)
 		return false;
 	w->beacon_uid = st.uid;
 	w->has_beacon = true;
