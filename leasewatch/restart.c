@@ -72,12 +72,8 @@ static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 	if (!state_ended(e->l.state))
 		life_follow(w, e);
 	/* Where its CPU is read, and whether it is there at all, only its runtime knows. */
-	if (state_living(e->l.state) && e->act == ACT_NONE) {
-		e->act = ACT_STAT;
-		if (!e->in_out)
-			TAILQ_INSERT_TAIL(&w->out, e, out);
-		e->in_out = true;
-	}
+	if (state_living(e->l.state) && e->act == ACT_NONE && !e->l.record.is_session)
+		want_act(w, e, ACT_STAT);
 	e->view_dirty = true;
 	entry_changed(w, e);
 }

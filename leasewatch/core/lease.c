@@ -35,7 +35,7 @@ static void add_duration(struct lease_text *t, int64_t ns)
 /* Whether CPU use can count as use for this lease: a command that lives is use already. */
 static bool observes_cpu(const struct lease *l)
 {
-	return l->policy.usage != LEASE_USAGE_EXPLICIT;
+	return l->policy.usage != LEASE_USAGE_EXPLICIT && !l->record.is_session;
 }
 
 static bool held_by_life(const struct lease *l)
@@ -93,7 +93,7 @@ bool lease_saw_cpu(struct lease *l, const struct judge *j, int64_t now, int64_t 
 
 int64_t lease_expires(const struct lease *l)
 {
-	if (l->leader_alive)
+	if (l->leader_alive || (l->session_alive && l->state != ST_LINGERING))
 		return LEASE_NEVER;
 	return later(later(later(l->renewed, l->policy.ttl), l->restart_credit), LEASE_TICK);
 }
@@ -102,6 +102,8 @@ const char *lease_renewed_by(const struct lease *l)
 {
 	if (l->leader_alive)
 		return l->record.run ? "command alive" : "leader alive";
+	if (l->session_alive && l->state != ST_LINGERING)
+		return "session alive";
 	return l->last_beat_wall != 0 ? "own beat" : "admission";
 }
 
@@ -216,6 +218,8 @@ static void judge_idle(const struct lease *l, const struct judge *j, int64_t now
 {
 	int64_t due = later(l->since, l->policy.hibernate_after);
 
+	if (l->record.is_session)
+		return; /* it has no workload: never hibernated, never moved */
 	/* Use that comes back while it is idle is seen at the next reading. */
 	if (observes_cpu(l) && due != LEASE_NEVER) {
 		int64_t next = l->cpu_at + cpu_window(l, j);
