@@ -23,8 +23,7 @@ static void answer_words(struct watcher *w, const char *ask, struct ask_answer *
 	int r = statefile_answer(w->house.state, ask, a);
 	if (r < 0)
 		log_warn("the answer to ask %s cannot be written: %s", ask, strerror(-r));
-	if (w->prune_at > w->now.mono + ENDED_KEEP)
-		w->prune_at = w->now.mono + ENDED_KEEP + 60 * LEASE_NS_PER_S;
+	kept(w);
 }
 
 static void answer(struct watcher *w, const char *ask, const char *result, const char *what)

@@ -38,13 +38,33 @@ static void leader_died(struct watcher *w, struct entry *e)
 		step(w, e, EV_SESSION_ORPHANED, w->now.mono, "its leader died: lingering");
 }
 
+/* A claim about a process that can't be followed. A request is denied; what runs already is kept in doubt, unless it is proven wrong. */
 static void cannot_follow(struct watcher *w, struct entry *e, const char *who, const struct lease_process *p, int r)
 {
 	char why[LEASE_WHY_SIZE];
 
-	(void)snprintf(why, sizeof(why), "%s %d is not a process of uid %u with that start time", who, p->pid, e->l.uid);
-	if (r == -EPERM || e->l.state == ST_REQUESTED)
-		step(w, e, e->l.state == ST_REQUESTED ? EV_DENY : EV_STOPPED, w->now.mono, why);
+	if (r == -ESRCH || r == -EPERM)
+		(void)snprintf(why, sizeof(why), "%s %d is not a live process of uid %u with that start time", who, p->pid, e->l.uid);
+	else
+		(void)snprintf(why, sizeof(why), "%s %d cannot be watched (%s): is /proc mounted with hidepid?", who, p->pid,
+			       strerror(-r));
+	if (e->l.state == ST_REQUESTED)
+		step(w, e, EV_DENY, w->now.mono, why);
+	else
+		log_warn("%s: %s: taken as alive", e->l.id, why);
+}
+
+static void follow_leader(struct watcher *w, struct entry *e)
+{
+	int r = follow(w, e, &e->leader, SRC_LEADER, &e->l.record.leader);
+
+	e->l.leader_alive = r != -ESRCH && r != -EPERM;
+	if (r == -ESRCH && e->l.state != ST_REQUESTED) {
+		e->l.leader_alive = true;
+		leader_died(w, e);
+	} else if (r < 0) {
+		cannot_follow(w, e, "leader", &e->l.record.leader, r);
+	}
 }
 
 void life_follow(struct watcher *w, struct entry *e)
@@ -52,23 +72,13 @@ void life_follow(struct watcher *w, struct entry *e)
 	const struct lease_record *rec = &e->l.record;
 	int r;
 
-	if (rec->leader.pid > 0) {
-		r = follow(w, e, &e->leader, SRC_LEADER, &rec->leader);
-		e->l.leader_alive = r == 0 || (r != -ESRCH && r != -EPERM); /* not to be told: alive, and looked at again */
-		if (r == -ESRCH && e->l.state != ST_REQUESTED) {
-			e->l.leader_alive = true;
-			leader_died(w, e);
-		} else if (r == -ESRCH || r == -EPERM) {
-			cannot_follow(w, e, "leader", &rec->leader, r);
-		} else if (r < 0) {
-			log_warn("%s: its leader %d cannot be watched (%s): taken as alive", e->l.id, rec->leader.pid, strerror(-r));
-		}
-	}
+	if (rec->leader.pid > 0)
+		follow_leader(w, e);
 	if (rec->workload.pid > 0 && !state_ended(e->l.state)) {
 		r = follow(w, e, &e->work, SRC_WORK, &rec->workload);
 		if (r == -ESRCH && e->l.state != ST_REQUESTED)
 			step(w, e, EV_STOPPED, w->now.mono, "its process tree has ended");
-		else if (r == -ESRCH || r == -EPERM)
+		else if (r < 0)
 			cannot_follow(w, e, "process", &rec->workload, r);
 	}
 	if (rec->waiter.pid > 0 && (e->l.state == ST_REQUESTED || e->l.state == ST_STARTING)) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "os/log.h"
+#include "store/statefiles.h"
 #include "watcher.h"
 
 struct load {
@@ -92,6 +93,22 @@ static int left_over(void *arg, const char *name)
 	return 0;
 }
 
+/* A state file that says a lease lives which does not: we died between its end and the word of it. */
+static bool says_it_is_over(void *arg, const char *name)
+{
+	struct watcher *w = arg;
+	char buf[LEASE_STATE_FILE_MAX];
+	struct lease_error err;
+	struct view v;
+	size_t len;
+
+	if (entry_find(w, name) || lease_name_ask_id(name))
+		return true;
+	if (lease_read(w->house.state, name, (uid_t)-1, buf, sizeof(buf), &len, NULL) < 0 || view_parse(buf, len, &v, &err) < 0)
+		return false;
+	return strcmp(v.state, state_public(ST_REAPED)) == 0 || strcmp(v.state, state_public(ST_DENIED)) == 0;
+}
+
 int restart_load(struct watcher *w)
 {
 	struct registry_clock last;
@@ -109,6 +126,8 @@ int restart_load(struct watcher *w)
 	for (struct entry *e = entry_next(w, NULL); e && !w->broken; e = entry_next(w, e))
 		take_up(w, e, ld.same_boot);
 	(void)lease_list(w->house.reap, left_over, w);
+	(void)statefile_prune(w->house.state, w->now.wall, 0, says_it_is_over, w);
+	kept(w);
 	if (ld.n > 0)
 		log_note("%d leases taken up from the registry%s", ld.n, ld.same_boot ? "" : ", of another boot");
 	return w->broken ? -EIO : 0;

@@ -302,8 +302,7 @@ int flush(struct watcher *w)
 		e->view_dirty = false;
 		if (state_ended(e->l.state)) {
 			/* Its state file stays for a while: whoever waits for it reads how it ended. */
-			if (w->prune_at > w->now.mono + ENDED_KEEP)
-				w->prune_at = w->now.mono + ENDED_KEEP + 60 * LEASE_NS_PER_S;
+			kept(w);
 			entry_free(w, e);
 		}
 	}

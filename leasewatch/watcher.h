@@ -119,7 +119,9 @@ struct watcher {
 	int64_t hold_wall;  /* wall ns; 0 = no hold */
 	char hold_by[64];
 	int64_t checkpoint; /* mono; the last one written */
-	int64_t prune_at;   /* mono; state files and archive; LEASE_NEVER = nothing to prune */
+	int64_t scan_at;    /* mono; without inotify the folders are read this often; LEASE_NEVER = events come */
+	int64_t prune_at;   /* mono; state files and archive */
+	int64_t last_kept;  /* mono; when a state file was last left to be pruned (a lease ended, an ask was answered) */
 	char boot[LEASE_BOOT_SIZE];
 	struct entries_by_id by_id;
 	struct entries_by_due by_due;
@@ -195,6 +197,7 @@ void ask_lease_over(struct watcher *w, const struct entry *e);
 void ask_exec_died(struct watcher *w, struct exec *x);
 void beacon_write(struct watcher *w);
 void hold_load(struct watcher *w);
+void kept(struct watcher *w); /* a state file was written that is to go after ENDED_KEEP */
 void hold_over(struct watcher *w); /* lifts one whose time has come */
 
 /* restart.c */
