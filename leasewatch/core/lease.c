@@ -6,9 +6,12 @@
 #include "lease/duration.h"
 #include "lease/text.h"
 
+/* `at` is below zero where it was before the host booted. */
 static int64_t later(int64_t at, int64_t by)
 {
-	return by > INT64_MAX - at ? LEASE_NEVER : at + by;
+	int64_t sum;
+
+	return by == LEASE_NEVER || __builtin_add_overflow(at, by, &sum) ? LEASE_NEVER : sum;
 }
 
 static int64_t sooner(int64_t a, int64_t b)
