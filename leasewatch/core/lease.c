@@ -331,6 +331,8 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 		l->attempts++;
 		l->retry_at = now + sooner(wait, LEASE_BACKOFF_MAX);
 	}
+	if (e == EV_RETRY_DUE)
+		l->retry_at = LEASE_NEVER; /* under way: its failure says when the next one is */
 	if (l->state == from)
 		return;
 
@@ -341,9 +343,10 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 		l->wanted = false;
 		l->attempts = 0;
 	}
+	if (l->state == ST_EXPIRED && !(c->actions & AC_BACKOFF))
+		l->retry_at = now;
 	if (l->state == ST_EXPIRED && from != ST_REAPING) {
 		l->attempts = 0;
-		l->retry_at = now;
 		if (l->work_ended == 0)
 			l->work_ended = sooner(l->renewed, now);
 	}
