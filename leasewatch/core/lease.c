@@ -303,6 +303,7 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 {
 	const struct cell *c = &state_table[l->state][e];
 	enum state from = l->state;
+	bool alive = l->leader_alive || l->execs > 0;
 
 	if (c->actions & AC_NEVER)
 		return;
@@ -348,7 +349,7 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 	if (l->state == ST_EXPIRED && from != ST_REAPING) {
 		l->attempts = 0;
 		if (l->work_ended == 0)
-			l->work_ended = sooner(l->renewed, now);
+			l->work_ended = alive ? now : sooner(latest(l->renewed, l->used), now);
 	}
 	if (l->state == ST_ROLLBACK) {
 		l->attempts = 0;
