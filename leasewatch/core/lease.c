@@ -219,6 +219,12 @@ static void judge_idle(const struct lease *l, const struct judge *j, int64_t now
 {
 	int64_t due = later(l->since, l->policy.hibernate_after);
 
+	/* It came here by a hibernation that failed, while it was held or wanted. */
+	if (held_by_life(l) || l->wanted) {
+		v->event = EV_USE;
+		lease_text_add(t, l->wanted ? "used while it was being hibernated" : "a command lives in it");
+		return;
+	}
 	/* Use that comes back while it is idle is seen at the next reading. */
 	if (observes_cpu(l) && due != LEASE_NEVER) {
 		int64_t next = l->cpu_at + cpu_window(l, j);
@@ -344,7 +350,8 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 		l->wanted = false;
 		l->attempts = 0;
 	}
-	if (l->state == ST_EXPIRED && !(c->actions & AC_BACKOFF))
+	/* What is to come next is due at once: the destroy, or the resume of what was wanted meanwhile. */
+	if ((l->state == ST_EXPIRED || l->state == ST_HIBERNATED) && !(c->actions & AC_BACKOFF))
 		l->retry_at = now;
 	if (l->state == ST_EXPIRED && from != ST_REAPING) {
 		l->attempts = 0;
