@@ -48,16 +48,24 @@ static bool held_by_life(const struct lease *l)
 
 int64_t lease_looked(struct lease *l, int64_t mtime, int64_t now, int64_t wall)
 {
-	int64_t last = l->looked;
+	int64_t last = l->looked, skew = wall - now;
+	/*
+	 * A wall clock that was set forward, or went on while the host slept, makes a stamp seem older than it is: by at most as much as
+	 * it has gained since the last look. Set back, it makes one seem younger, and `now` is the bound.
+	 */
+	int64_t gained = l->skew != 0 && skew > l->skew ? skew - l->skew : 0;
 
 	l->looked = now;
+	l->skew = skew;
 	if (mtime == l->mtime)
 		return 0;
 	l->mtime = mtime;
-	/* Wall times of this century fit: |wall - mtime| cannot overflow unless the stamp is rubbish, and then now is right. */
 	if (mtime <= 0 || mtime > wall)
 		return now;
-	int64_t stamp = now - (wall - mtime);
+	int64_t stamp = later(now - (wall - mtime), gained);
+	/* A beat just after the last look may be stamped just before it. */
+	if (stamp < last && last - stamp <= LEASE_TICK)
+		stamp = last;
 	return stamp >= last && stamp <= now ? stamp : now;
 }
 
