@@ -129,6 +129,7 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 	l->mtime = st->mtime;
 	l->created = l->since = l->renewed = l->used = l->looked = w->now.mono;
 	l->created_wall = l->since_wall = w->now.wall;
+	l->skew = w->now.wall - w->now.mono;
 	e->place = kind == WATCH_QUEUE ? AT_QUEUE : AT_ACTIVE;
 	user_from_name(l->name, rec.surface, l->user);
 	(void)snprintf(l->why, sizeof(l->why), "asked for");

@@ -6,9 +6,12 @@
 #include "lease/duration.h"
 #include "lease/text.h"
 
+/* `at` is below zero where it was before the host booted. */
 static int64_t later(int64_t at, int64_t by)
 {
-	return by > INT64_MAX - at ? LEASE_NEVER : at + by;
+	int64_t sum;
+
+	return by == LEASE_NEVER || __builtin_add_overflow(at, by, &sum) ? LEASE_NEVER : sum;
 }
 
 static int64_t sooner(int64_t a, int64_t b)
@@ -45,16 +48,24 @@ static bool held_by_life(const struct lease *l)
 
 int64_t lease_looked(struct lease *l, int64_t mtime, int64_t now, int64_t wall)
 {
-	int64_t last = l->looked;
+	int64_t last = l->looked, skew = wall - now;
+	/*
+	 * A wall clock that was set forward, or went on while the host slept, makes a stamp seem older than it is: by at most as much as
+	 * it has gained since the last look. Set back, it makes one seem younger, and `now` is the bound.
+	 */
+	int64_t gained = l->skew != 0 && skew > l->skew ? skew - l->skew : 0;
 
 	l->looked = now;
+	l->skew = skew;
 	if (mtime == l->mtime)
 		return 0;
 	l->mtime = mtime;
-	/* Wall times of this century fit: |wall - mtime| cannot overflow unless the stamp is rubbish, and then now is right. */
 	if (mtime <= 0 || mtime > wall)
 		return now;
-	int64_t stamp = now - (wall - mtime);
+	int64_t stamp = later(now - (wall - mtime), gained);
+	/* A beat just after the last look may be stamped just before it. */
+	if (stamp < last && last - stamp <= LEASE_TICK)
+		stamp = last;
 	return stamp >= last && stamp <= now ? stamp : now;
 }
 
@@ -220,6 +231,12 @@ static void judge_idle(const struct lease *l, const struct judge *j, int64_t now
 
 	if (l->record.is_session)
 		return; /* it has no workload: never hibernated, never moved */
+	/* It came here by a hibernation that failed, while it was held or wanted. */
+	if (held_by_life(l) || l->wanted) {
+		v->event = EV_USE;
+		lease_text_add(t, l->wanted ? "used while it was being hibernated" : "a command lives in it");
+		return;
+	}
 	/* Use that comes back while it is idle is seen at the next reading. */
 	if (observes_cpu(l) && due != LEASE_NEVER) {
 		int64_t next = l->cpu_at + cpu_window(l, j);
@@ -304,6 +321,7 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 {
 	const struct cell *c = &state_table[l->state][e];
 	enum state from = l->state;
+	bool alive = l->leader_alive || l->execs > 0;
 
 	if (c->actions & AC_NEVER)
 		return;
@@ -332,6 +350,8 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 		l->attempts++;
 		l->retry_at = now + sooner(wait, LEASE_BACKOFF_MAX);
 	}
+	if (e == EV_RETRY_DUE)
+		l->retry_at = LEASE_NEVER; /* under way: its failure says when the next one is */
 	if (l->state == from)
 		return;
 
@@ -342,11 +362,13 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 		l->wanted = false;
 		l->attempts = 0;
 	}
+	/* What is to come next is due at once: the destroy, or the resume of what was wanted meanwhile. */
+	if ((l->state == ST_EXPIRED || l->state == ST_HIBERNATED) && !(c->actions & AC_BACKOFF))
+		l->retry_at = now;
 	if (l->state == ST_EXPIRED && from != ST_REAPING) {
 		l->attempts = 0;
-		l->retry_at = now;
 		if (l->work_ended == 0)
-			l->work_ended = sooner(l->renewed, now);
+			l->work_ended = alive ? now : sooner(latest(l->renewed, l->used), now);
 	}
 	if (l->state == ST_ROLLBACK) {
 		l->attempts = 0;

@@ -44,6 +44,7 @@ struct lease {
 	/* --- of this run of the daemon only --- */
 	bool session_alive;   /* bound to a session whose leader, or another process of it, lives */
 	int64_t looked;	      /* mono; the last look at the lock */
+	int64_t skew;	      /* wall - mono then; 0 = not known */
 	int64_t act_deadline; /* of the act under way; 0 = none */
 	int64_t retry_at;     /* EXPIRED, ROLLBACK, HIBERNATED and wanted: when to try again */
 	int execs;	      /* klease exec commands that live in it */
@@ -70,7 +71,8 @@ struct verdict {
 
 /*
  * A look at the lock's stat: a changed mtime is a beat, credited at its own stamp (put on the mono clock: now - (wall - mtime)) where that lies
- * between the last look and now, else at now: a stamp from the future or a stepped clock can neither reap nor immortalise.
+ * between the last look and now, else at now: a stamp from the future or a stepped clock can neither reap nor immortalise. What the wall clock
+ * gained on the mono clock since the last look (a step, a suspend) is credited to the holder; what UTIME_NOW lags is not charged twice.
  * Gives when it is credited, or 0 for no beat. Takes the new mtime and marks the look.
  */
 int64_t lease_looked(struct lease *l, int64_t mtime, int64_t now, int64_t wall);
