@@ -168,7 +168,8 @@ static bool ends_by_time(const struct lease *l, const struct judge *j, int64_t n
 {
 	const struct policy *p = &l->policy;
 
-	if (ends(v, j, now, later(l->created, p->max_lifetime), false, EV_LIFETIME_DUE)) {
+	/* A session is as long as it is: it ends by its close, its death or (without a leader) by silence. */
+	if (!l->record.is_session && ends(v, j, now, later(l->created, p->max_lifetime), false, EV_LIFETIME_DUE)) {
 		lease_text_add(t, "older than max_lifetime ");
 		add_duration(t, p->max_lifetime);
 		return true;
