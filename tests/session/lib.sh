@@ -118,7 +118,10 @@ daemon_stop() {
 	D=''
 }
 # starts PID…: finish ends these too.
-starts() { started+=("$@"); }
+starts() {
+	started+=("$@")
+	disown "$@" 2>/dev/null # their end is no news for the shell to print
+}
 
 runs() { [ "${1:-0}" -gt 1 ] && grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null; }
 gone() { [ "${1:-0}" -gt 1 ] && ! runs "$1"; }
