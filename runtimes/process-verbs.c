@@ -1,0 +1,455 @@
+#include "config.h"
+
+#include "process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int failed(const char *what, int error)
+{
+	say("%s: %s", what, error == -ETIME ? "not in the time given" : strerror(-error));
+	return EXIT_FAILED;
+}
+
+int take_record(const struct request *r, struct workload *ret)
+{
+	int e = r->dir < 0 ? -ENOENT : record_read(r->dir, ret);
+
+	if (e == -ENOENT)
+		return EXIT_ABSENT;
+	if (e < 0)
+		return EXIT_FAILED;
+	if (strcmp(ret->id, r->id) || ret->generation != r->generation || ret->uid != r->uid) {
+		say("refused: the record is of %s generation %" PRIu64 " of uid %u", ret->id, ret->generation, ret->uid);
+		return EXIT_FAILED;
+	}
+	/* After a reboot nothing of it is left, whatever has its numbers now. */
+	return strcmp(ret->boot, r->boot) ? EXIT_ABSENT : EXIT_DONE;
+}
+
+/* A way works when its folder can be made; says nothing about moving. */
+static bool mode_works(enum mode m)
+{
+	char name[32], cgroup[PATH_SIZE], cpuacct[PATH_SIZE], file[PATH_SIZE + 16];
+	bool works;
+	int limit;
+
+	if (m == MODE_SUBREAPER)
+		return true;
+	snprintf(name, sizeof name, "probe.%" PRId32, (int32_t)getpid());
+	if (cgroup_place(m, name, cgroup, cpuacct) < 0 || cgroup_make(cgroup) < 0)
+		return false;
+	snprintf(file, sizeof file, "%s/%s", cgroup, m == MODE_CGROUP2 ? "cgroup.freeze" : "freezer.state");
+	works = access(file, W_OK) == 0;
+	if (limit_start(100, &limit) == 0) {
+		(void)cgroup_remove(cgroup, limit);
+		close(limit);
+	}
+	return works;
+}
+
+static bool mode_allowed(const struct request *r, enum mode m)
+{
+	return r->only == MODE_NONE || r->only == m;
+}
+
+int verb_capabilities(struct request *r)
+{
+	for (enum mode m = MODE_CGROUP2; m <= MODE_SUBREAPER; m++) {
+		if (!mode_allowed(r, m) || !mode_works(m))
+			continue;
+		printf("protocol=1\nhibernate=frozen\nsnapshot=no\nenter=yes\nisolation=%s\n", mode_name(m));
+		return EXIT_DONE;
+	}
+	say("isolation %s can't be had here", mode_name(r->only));
+	return EXIT_FAILED;
+}
+
+static bool ended(int pidfd)
+{
+	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+	return poll(&p, 1, 0) != 0;
+}
+
+/*
+ * Moves one process that we hold a pidfd of. The number that is written was its own if it still lives afterwards; else it may be
+ * another's by now: out with it.
+ */
+static int move_held(const char *folder, int32_t pid, int pidfd)
+{
+	int r = cgroup_move(folder, pid);
+
+	if (r == 0 && ended(pidfd)) {
+		cgroup_evict(folder, pid);
+		return -ESRCH;
+	}
+	return r;
+}
+
+/* The keeper's children, in case there are any already: until a look finds none outside. */
+static int move_rest(const struct request *r, const struct workload *w)
+{
+	struct workload by_tree = *w;
+	int e = 0;
+
+	by_tree.mode = MODE_SUBREAPER;
+	for (int pass = 0; e == 0 && pass < 100; pass++) {
+		struct members tree, inside = { NULL, 0, 0 };
+		size_t moved = 0;
+
+		e = members_find(&by_tree, r->work, false, &tree);
+		e = e ? e : members_find(w, r->work, false, &inside);
+		for (size_t i = 0; e == 0 && i < tree.n; i++) {
+			bool in = false;
+
+			for (size_t k = 0; k < inside.n && !in; k++)
+				in = inside.m[k].p.pid == tree.m[i].p.pid;
+			if (in)
+				continue;
+			moved++;
+			e = cgroup_move(w->cgroup, tree.m[i].p.pid);
+			if (e == 0 && w->cpuacct[0])
+				(void)cgroup_move(w->cpuacct, tree.m[i].p.pid);
+			e = e == -ESRCH ? 0 : e;
+		}
+		members_free(&tree);
+		members_free(&inside);
+		if (moved == 0)
+			return e;
+	}
+	return e ? e : -EAGAIN;
+}
+
+static void remove_cgroups(const struct workload *w)
+{
+	int limit;
+
+	if (limit_start(200, &limit) < 0)
+		return;
+	(void)cgroup_remove(w->cgroup, limit);
+	if (w->cpuacct[0] && strcmp(w->cpuacct, w->cgroup))
+		(void)cgroup_remove(w->cpuacct, limit);
+	close(limit);
+}
+
+static int enter_cgroups(struct workload *w, int32_t pid, int pidfd)
+{
+	int e = move_held(w->cgroup, pid, pidfd);
+
+	/* Where the CPU is counted is no condition: without it the tree is read. */
+	if (e == 0 && w->cpuacct[0] && strcmp(w->cpuacct, w->cgroup) && move_held(w->cpuacct, pid, pidfd) < 0)
+		w->cpuacct[0] = '\0';
+	return e;
+}
+
+static int adopt_as(const struct request *r, struct workload *w, enum mode m, int pidfd)
+{
+	char name[64];
+	int e;
+
+	w->mode = m;
+	w->cgroup[0] = w->cpuacct[0] = '\0';
+	if (m == MODE_SUBREAPER)
+		return record_write(r->dir, w);
+	snprintf(name, sizeof name, "%s.%" PRIu64, w->id, w->generation);
+	e = cgroup_place(m, name, w->cgroup, w->cpuacct);
+	/* What is written first is found again by destroy, wherever we are cut off. */
+	e = e ? e : record_write(r->dir, w);
+	e = e ? e : cgroup_make(w->cgroup);
+	if (e == 0 && w->cpuacct[0] && strcmp(w->cpuacct, w->cgroup) && cgroup_make(w->cpuacct) < 0)
+		w->cpuacct[0] = '\0';
+	e = e ? e : enter_cgroups(w, w->keeper.pid, pidfd);
+	e = e ? e : move_rest(r, w);
+	e = e ? e : record_write(r->dir, w);
+	if (e < 0 && w->cgroup[0]) {
+		cgroup_evacuate(w->cgroup);
+		remove_cgroups(w);
+	}
+	return e;
+}
+
+static void print_place(const struct workload *w)
+{
+	const char *cgroup = w->mode == MODE_CGROUP1 ? w->cpuacct : w->cgroup;
+
+	if (cgroup[0])
+		printf("cgroup=%s\n", cgroup);
+	else
+		printf("tree=%" PRId32 ":%" PRIu64 "\n", w->keeper.pid, w->keeper.start);
+}
+
+static int adopt(const struct request *r, int pidfd)
+{
+	struct workload w = { .generation = r->generation, .uid = r->uid, .keeper = r->process };
+	struct workload old;
+	enum mode m = MODE_CGROUP2;
+	int e = record_read(r->dir, &old);
+
+	if (e == -EINVAL)
+		return EXIT_FAILED;
+	if (e == 0 && (strcmp(old.id, r->id) || old.generation != r->generation || old.uid != r->uid ||
+		       old.keeper.pid != r->process.pid || old.keeper.start != r->process.start)) {
+		say("refused: already holds %s generation %" PRIu64 " with pid %" PRId32, old.id, old.generation,
+		    old.keeper.pid);
+		return EXIT_FAILED;
+	}
+	memcpy(w.id, r->id, sizeof w.id);
+	memcpy(w.boot, r->boot, sizeof w.boot);
+	/* Done again: the same way as before, so that nobody is moved twice. */
+	if (e == 0)
+		m = old.mode;
+	for (e = -ENOTSUP; e < 0 && m <= MODE_SUBREAPER; m++) {
+		if (!mode_allowed(r, m))
+			continue;
+		e = adopt_as(r, &w, m, pidfd);
+		if (e == -ESRCH)
+			break;
+	}
+	if (e == -ESRCH || ended(pidfd)) {
+		(void)unlinkat(r->dir, "process", 0);
+		say("pid %" PRId32 " has gone meanwhile", r->process.pid);
+		return EXIT_ABSENT;
+	}
+	if (e < 0)
+		return failed("can't adopt", e);
+	printf("pid=%" PRId32 "\npid_start=%" PRIu64 "\n", w.keeper.pid, w.keeper.start);
+	print_place(&w);
+	return EXIT_DONE;
+}
+
+int verb_create(struct request *r)
+{
+	int pidfd, e, status;
+
+	if (!r->process.pid) {
+		say("create needs a process: LEASE_PID and LEASE_PID_START");
+		return EXIT_FAILED;
+	}
+	if (r->dir < 0) {
+		say("create needs LEASE_DIR");
+		return EXIT_FAILED;
+	}
+	if (r->process.pid == getppid() || r->process.pid == getpid() || r->process.pid == 1) {
+		say("pid %" PRId32 " can't be a workload", r->process.pid);
+		return EXIT_FAILED;
+	}
+	e = lease_process_open(&r->process, r->uid, &pidfd);
+	if (e == -ESRCH) {
+		say("pid %" PRId32 " has gone", r->process.pid);
+		return EXIT_ABSENT;
+	}
+	if (e == -EPERM) {
+		say("refused: pid %" PRId32 " isn't of uid %u", r->process.pid, r->uid);
+		return EXIT_FAILED;
+	}
+	if (e < 0)
+		return failed("pidfd_open", e);
+	status = adopt(r, pidfd);
+	close(pidfd);
+	return status;
+}
+
+/* frozen, running, or absent when nobody lives. */
+static const char *state_of(const struct workload *w, const struct members *l)
+{
+	size_t running = 0;
+
+	if (l->n == 0)
+		return "absent";
+	if (w->mode != MODE_SUBREAPER)
+		return cgroup_frozen(w) ? "frozen" : "running";
+	for (size_t i = 0; i < l->n; i++)
+		running += !l->m[i].keeper && !member_stopped(&l->m[i]);
+	return w->frozen && running == 0 ? "frozen" : "running";
+}
+
+int verb_stat(struct request *r)
+{
+	struct workload w;
+	struct members l;
+	int status = take_record(r, &w), e;
+
+	if (status == EXIT_DONE) {
+		e = members_find(&w, r->work, true, &l);
+		if (e == 0 && l.n > 0) {
+			int64_t cpu = w.mode == MODE_SUBREAPER ? -1 : cgroup_cpu_usec(&w);
+
+			printf("state=%s\nmemory=%" PRId64 "\n", state_of(&w, &l), members_memory(&l));
+			if (cpu >= 0)
+				printf("cpu_usec=%" PRId64 "\n", cpu);
+			print_place(&w);
+		} else {
+			status = e < 0 ? failed("stat", e) : EXIT_ABSENT;
+		}
+		members_free(&l);
+	}
+	if (status == EXIT_ABSENT)
+		puts("state=absent");
+	return status;
+}
+
+/* The record, and somebody alive. */
+static int take_living(const struct request *r, struct workload *w)
+{
+	struct members l;
+	int status = take_record(r, w), e;
+
+	if (status != EXIT_DONE)
+		return status;
+	e = members_find(w, r->work, true, &l);
+	if (e < 0)
+		status = failed("can't see who belongs to it", e);
+	else if (l.n == 0)
+		status = EXIT_ABSENT;
+	members_free(&l);
+	return status;
+}
+
+int workload_thaw(const struct workload *w, const char *work, int limit)
+{
+	return w->mode == MODE_SUBREAPER ? tree_continue(w, work, limit) : cgroup_thaw(w, limit);
+}
+
+int verb_hibernate(struct request *r)
+{
+	int status, e, limit, back;
+	struct workload w;
+
+	status = take_living(r, &w);
+	if (status != EXIT_DONE)
+		return status;
+	/* Some time is kept for the way back. */
+	e = limit_start(r->ms == LIMIT_NONE ? r->ms : r->ms * 3 / 4, &limit);
+	if (e < 0)
+		return failed("timer", e);
+	if (w.mode == MODE_SUBREAPER) {
+		w.frozen = true;
+		e = record_write(r->dir, &w);
+		e = e ? e : tree_stop(&w, r->work, limit);
+	} else {
+		e = cgroup_freeze(&w, limit);
+	}
+	close(limit);
+	if (e == 0) {
+		puts("hibernated=frozen");
+		return EXIT_DONE;
+	}
+	status = failed("doesn't freeze", e);
+	if (limit_start(r->ms == LIMIT_NONE ? 1000 : r->ms / 4, &back) == 0) {
+		e = workload_thaw(&w, r->work, back);
+		if (e < 0)
+			(void)failed("nor thaw again", e);
+		close(back);
+	}
+	if (w.mode == MODE_SUBREAPER) {
+		w.frozen = false;
+		(void)record_write(r->dir, &w);
+	}
+	return status;
+}
+
+int verb_resume(struct request *r)
+{
+	struct workload w;
+	int limit, e, status = take_living(r, &w);
+
+	if (status != EXIT_DONE)
+		return status;
+	/* A tree that wasn't stopped by us has nothing of ours to undo. */
+	if (w.mode == MODE_SUBREAPER && !w.frozen)
+		return EXIT_DONE;
+	e = limit_start(r->ms, &limit);
+	if (e < 0)
+		return failed("timer", e);
+	e = workload_thaw(&w, r->work, limit);
+	close(limit);
+	if (e == 0 && w.mode == MODE_SUBREAPER) {
+		w.frozen = false;
+		e = record_write(r->dir, &w);
+	}
+	return e < 0 ? failed("doesn't thaw", e) : EXIT_DONE;
+}
+
+int verb_snapshot(struct request *r)
+{
+	(void)r;
+	say("process: no snapshots");
+	return EXIT_FAILED;
+}
+
+static int list_one(const struct request *r, const char *name, int dir)
+{
+	struct workload w;
+	struct members l;
+	int e = record_read(dir, &w);
+	const char *state = "absent";
+
+	if (e == -ENOENT)
+		return 0;
+	if (e < 0) {
+		say("%s: its record can't be read", name);
+		return e;
+	}
+	if (!strcmp(w.boot, r->boot)) {
+		e = members_find(&w, r->work, false, &l);
+		state = state_of(&w, &l);
+		members_free(&l);
+	}
+	if (e == 0)
+		printf("workload=%s:%" PRIu64 ":%s\n", w.id, w.generation, state);
+	return e;
+}
+
+int verb_list(struct request *r)
+{
+	DIR *d = r->work ? opendir(r->work) : NULL;
+	struct dirent *e;
+	int error = 0;
+
+	if (!d)
+		return r->work && errno == ENOENT ? EXIT_DONE : failed("LEASE_WORK", r->work ? -errno : -ENOENT);
+	while ((errno = 0, e = readdir(d))) {
+		int dir, one;
+
+		if (e->d_name[0] == '.')
+			continue;
+		dir = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (dir < 0) {
+			/* A stray file is no workload. */
+			error = errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? error : -errno;
+			continue;
+		}
+		one = list_one(r, e->d_name, dir);
+		error = one < 0 ? one : error;
+		close(dir);
+	}
+	if (errno)
+		error = -errno;
+	closedir(d);
+	/* Fewer than there are would be taken for all. */
+	return error < 0 ? failed("list", error) : EXIT_DONE;
+}
+
+int verb_enter(struct request *r)
+{
+	struct workload w;
+	int pidfd, e, status = take_living(r, &w);
+
+	if (status != EXIT_DONE || !r->process.pid || w.mode == MODE_SUBREAPER)
+		return status;
+	e = lease_process_open(&r->process, r->uid, &pidfd);
+	if (e < 0)
+		return failed("enter", e);
+	e = enter_cgroups(&w, r->process.pid, pidfd);
+	close(pidfd);
+	return e < 0 ? failed("enter", e) : EXIT_DONE;
+}
