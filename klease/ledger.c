@@ -1,7 +1,7 @@
 #include "config.h"
 
 #include "klease/ledger.h"
-#include "klease/sqlite.h"
+#include "klease/ledger-sqlite.h"
 
 #include <errno.h>
 #include <fcntl.h>

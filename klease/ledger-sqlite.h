@@ -1,9 +1,9 @@
 /*
- * klease/sqlite.h: SQLite, loaded when the ledger is read and not before. A renewal is a process of its own
+ * klease/ledger-sqlite.h: SQLite, loaded when the ledger is read and not before. A renewal is a process of its own
  * and should cost what touch(1) does; SQLite alone would make each klease start half as slow again.
  */
-#ifndef KLEASE_SQLITE_H
-#define KLEASE_SQLITE_H
+#ifndef KLEASE_LEDGER_SQLITE_H
+#define KLEASE_LEDGER_SQLITE_H
 
 #include <sqlite3.h>
 

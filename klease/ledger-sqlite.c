@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "klease/sqlite.h"
+#include "klease/ledger-sqlite.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
