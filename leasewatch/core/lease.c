@@ -203,6 +203,19 @@ static bool cpu_quiet(const struct lease *l, const struct judge *j, int64_t now,
 	return false;
 }
 
+/* A window of CPU use that can be judged at `due` is under way, or is not wanted yet, or its reading is asked for. */
+static void begin_window(const struct lease *l, const struct judge *j, int64_t now, int64_t due, struct verdict *v)
+{
+	int64_t begin = due == LEASE_NEVER ? LEASE_NEVER : due - cpu_window(l, j);
+
+	if (l->cpu_from != 0 && l->cpu_from >= l->used && !l->cpu_broken)
+		return;
+	if (now < begin)
+		v->look_at = sooner(v->look_at, begin);
+	else
+		v->want_cpu = l->cpu_at != now;
+}
+
 static void judge_active(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v,
 			 struct lease_text *t)
 {
@@ -212,6 +225,8 @@ static void judge_active(const struct lease *l, const struct judge *j, int64_t n
 		return; /* what could end that is an event of its own */
 	if (now < due) {
 		v->look_at = sooner(v->look_at, due);
+		if (observes_cpu(l))
+			begin_window(l, j, now, due, v);
 		return;
 	}
 	if (!cpu_quiet(l, j, now, v))
