@@ -9,7 +9,8 @@
 #include "watcher.h"
 
 /* A claim about a process counts only if it is its owner's, of this boot, and has the start time it says. */
-static int follow(struct watcher *w, struct entry *e, struct source *s, enum source_kind kind, const struct lease_process *p)
+static int follow(struct watcher *w, struct entry *e, struct source *s, enum source_kind kind, const struct lease_process *p,
+		  uint32_t uid)
 {
 	int fd, r;
 
@@ -17,7 +18,7 @@ static int follow(struct watcher *w, struct entry *e, struct source *s, enum sou
 		return 0;
 	if (strcmp(e->l.record.boot, w->boot) != 0)
 		return -ESRCH;
-	r = lease_process_open(p, e->l.uid, &fd);
+	r = lease_process_open(p, uid, &fd);
 	return r < 0 ? r : source_add(w, s, kind, fd, e);
 }
 
@@ -27,6 +28,10 @@ static void leader_died(struct watcher *w, struct entry *e)
 
 	if (!e->l.leader_alive && e->l.state != ST_REQUESTED)
 		return;
+	if (e->l.record.is_session) {
+		session_lost_leader(w, e);
+		return;
+	}
 	e->l.leader_alive = false;
 	/* Until now it was renewed by a life: the ttl runs from its end. */
 	e->l.renewed = e->l.used = w->now.mono;
@@ -38,13 +43,38 @@ static void leader_died(struct watcher *w, struct entry *e)
 		step(w, e, EV_SESSION_ORPHANED, w->now.mono, "its leader died: lingering");
 }
 
+/* A claim about a process that can't be followed. A request is denied; what runs already is kept in doubt, unless it is proven wrong. */
 static void cannot_follow(struct watcher *w, struct entry *e, const char *who, const struct lease_process *p, int r)
 {
 	char why[LEASE_WHY_SIZE];
 
-	(void)snprintf(why, sizeof(why), "%s %d is not a process of uid %u with that start time", who, p->pid, e->l.uid);
-	if (r == -EPERM || e->l.state == ST_REQUESTED)
-		step(w, e, e->l.state == ST_REQUESTED ? EV_DENY : EV_STOPPED, w->now.mono, why);
+	if (r == -ESRCH || r == -EPERM)
+		(void)snprintf(why, sizeof(why), "%s %d is not a live process of uid %u with that start time", who, p->pid, e->l.uid);
+	else
+		(void)snprintf(why, sizeof(why), "%s %d cannot be watched (%s): is /proc mounted with hidepid?", who, p->pid,
+			       strerror(-r));
+	if (e->l.state == ST_REQUESTED)
+		step(w, e, EV_DENY, w->now.mono, why);
+	else
+		log_warn("%s: %s: taken as alive", e->l.id, why);
+}
+
+static void follow_leader(struct watcher *w, struct entry *e)
+{
+	uint32_t uid;
+	struct lease_process leader = session_leader(w, e, &uid);
+
+	if (leader.pid == 0)
+		return;
+	int r = follow(w, e, &e->leader, SRC_LEADER, &leader, uid);
+
+	e->l.leader_alive = r != -ESRCH && r != -EPERM;
+	if (r == -ESRCH && e->l.state != ST_REQUESTED) {
+		e->l.leader_alive = true;
+		leader_died(w, e);
+	} else if (r < 0) {
+		cannot_follow(w, e, "leader", &leader, r);
+	}
 }
 
 void life_follow(struct watcher *w, struct entry *e)
@@ -52,27 +82,16 @@ void life_follow(struct watcher *w, struct entry *e)
 	const struct lease_record *rec = &e->l.record;
 	int r;
 
-	if (rec->leader.pid > 0) {
-		r = follow(w, e, &e->leader, SRC_LEADER, &rec->leader);
-		e->l.leader_alive = r == 0 || (r != -ESRCH && r != -EPERM); /* not to be told: alive, and looked at again */
-		if (r == -ESRCH && e->l.state != ST_REQUESTED) {
-			e->l.leader_alive = true;
-			leader_died(w, e);
-		} else if (r == -ESRCH || r == -EPERM) {
-			cannot_follow(w, e, "leader", &rec->leader, r);
-		} else if (r < 0) {
-			log_warn("%s: its leader %d cannot be watched (%s): taken as alive", e->l.id, rec->leader.pid, strerror(-r));
-		}
-	}
+	follow_leader(w, e);
 	if (rec->workload.pid > 0 && !state_ended(e->l.state)) {
-		r = follow(w, e, &e->work, SRC_WORK, &rec->workload);
+		r = follow(w, e, &e->work, SRC_WORK, &rec->workload, e->l.uid);
 		if (r == -ESRCH && e->l.state != ST_REQUESTED)
 			step(w, e, EV_STOPPED, w->now.mono, "its process tree has ended");
-		else if (r == -ESRCH || r == -EPERM)
+		else if (r < 0)
 			cannot_follow(w, e, "process", &rec->workload, r);
 	}
 	if (rec->waiter.pid > 0 && (e->l.state == ST_REQUESTED || e->l.state == ST_STARTING)) {
-		r = follow(w, e, &e->waiter, SRC_WAITER, &rec->waiter);
+		r = follow(w, e, &e->waiter, SRC_WAITER, &rec->waiter, e->l.uid);
 		if (r == -ESRCH || r == -EPERM)
 			step(w, e, EV_WITHDRAWN, w->now.mono, "who waited for it has gone");
 	}

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "os/log.h"
+#include "store/statefiles.h"
 #include "watcher.h"
 
 struct load {
@@ -72,12 +73,8 @@ static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 	if (!state_ended(e->l.state))
 		life_follow(w, e);
 	/* Where its CPU is read, and whether it is there at all, only its runtime knows. */
-	if (state_living(e->l.state) && e->act == ACT_NONE) {
-		e->act = ACT_STAT;
-		if (!e->in_out)
-			TAILQ_INSERT_TAIL(&w->out, e, out);
-		e->in_out = true;
-	}
+	if (state_living(e->l.state) && e->act == ACT_NONE && !e->l.record.is_session)
+		want_act(w, e, ACT_STAT);
 	e->view_dirty = true;
 	entry_changed(w, e);
 }
@@ -91,6 +88,22 @@ static int left_over(void *arg, const char *name)
 	if (!id || !entry_find(w, id))
 		(void)locks_archive(&w->house, name, AT_REAP, w->now.wall);
 	return 0;
+}
+
+/* A state file that says a lease lives which does not: we died between its end and the word of it. */
+static bool says_it_is_over(void *arg, const char *name)
+{
+	struct watcher *w = arg;
+	char buf[LEASE_STATE_FILE_MAX];
+	struct lease_error err;
+	struct view v;
+	size_t len;
+
+	if (entry_find(w, name) || lease_name_ask_id(name))
+		return true;
+	if (lease_read(w->house.state, name, (uid_t)-1, buf, sizeof(buf), &len, NULL) < 0 || view_parse(buf, len, &v, &err) < 0)
+		return false;
+	return strcmp(v.state, state_public(ST_REAPED)) == 0 || strcmp(v.state, state_public(ST_DENIED)) == 0;
 }
 
 int restart_load(struct watcher *w)
@@ -111,6 +124,8 @@ int restart_load(struct watcher *w)
 	for (struct entry *e = entry_next(w, NULL); e && !w->broken; e = entry_next(w, e))
 		take_up(w, e, ld.same_boot);
 	(void)lease_list(w->house.reap, left_over, w);
+	(void)statefile_prune(w->house.state, w->now.wall, 0, says_it_is_over, w);
+	kept(w);
 	if (ld.n > 0)
 		log_note("%d leases taken up from the registry%s", ld.n, ld.same_boot ? "" : ", of another boot");
 	return w->broken ? -EIO : 0;

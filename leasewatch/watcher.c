@@ -20,6 +20,8 @@
 #define WATCH_BUDGET 512 /* names looked at before the rest of the loop has its turn */
 /* A clock that counts suspend got this far ahead of one that doesn't: the host slept. */
 #define SUSPEND_MIN LEASE_NS_PER_S
+/* How often the folders are read where inotify can't be had. */
+#define POLL LEASE_NS_PER_S
 
 static bool quiet(struct watcher *w)
 {
@@ -45,6 +47,8 @@ static int64_t next_wake(struct watcher *w)
 		at = w->judge.hold_until;
 	if (w->prune_at < at)
 		at = w->prune_at;
+	if (w->scan_at < at)
+		at = w->scan_at;
 	struct doubt *d = TAILQ_FIRST(&w->doubts);
 	if (d && d->due < at)
 		at = d->due;
@@ -175,6 +179,15 @@ static bool is_live(void *arg, const char *name)
 	return entry_find(arg, name) != NULL;
 }
 
+void kept(struct watcher *w)
+{
+	int64_t at = w->now.mono + ENDED_KEEP + 60 * LEASE_NS_PER_S;
+
+	w->last_kept = w->now.mono;
+	if (at < w->prune_at)
+		w->prune_at = at;
+}
+
 static void upkeep(struct watcher *w)
 {
 	hold_over(w);
@@ -184,8 +197,10 @@ static void upkeep(struct watcher *w)
 	if (r < 0)
 		log_warn("old state files cannot be removed: %s", strerror(-r));
 	locks_prune(&w->house, w->now.wall, settings_daemon(w->settings)->archive_keep);
-	/* The archive is looked through once a day; the state files again when a lease has ended. */
+	/* The archive is looked through once a day; state files sooner, while some wait for it. */
 	w->prune_at = w->now.mono + INT64_C(86400) * LEASE_NS_PER_S;
+	if (w->last_kept != 0 && w->last_kept + ENDED_KEEP > w->now.mono)
+		w->prune_at = w->last_kept + ENDED_KEEP + 60 * LEASE_NS_PER_S;
 }
 
 static void checkpoint(struct watcher *w)
@@ -209,6 +224,10 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 		struct source *s = events[i].data.ptr;
 		if (s->fd >= 0)
 			dispatch(w, s);
+	}
+	if (w->scan_at <= w->now.mono) {
+		w->scan_at = w->now.mono + POLL;
+		w->rescan = true;
 	}
 	if (w->rescan && !w->broken)
 		scan_all(w);
@@ -267,9 +286,14 @@ static int open_sources(struct watcher *w)
 		return r;
 	if ((r = source_add(w, &w->peer, SRC_PEER, w->peer.fd, NULL)) < 0)
 		return r;
+	w->scan_at = LEASE_NEVER;
 	r = watch_open(&w->house.tree, &w->watch, &fd);
-	if (r < 0)
-		return r;
+	if (r < 0) {
+		log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every second instead",
+			strerror(-r));
+		w->scan_at = 0;
+		return 0;
+	}
 	return source_add(w, &w->inotify, SRC_WATCH, fd, NULL);
 }
 

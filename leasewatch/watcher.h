@@ -47,9 +47,12 @@ struct entry {
 	int64_t due;		/* mono; LEASE_NEVER = not in the tree of what is due */
 	struct source leader, work, waiter; /* pidfds */
 	enum act_verb act;	/* to be sent after the commit; ACT_NONE = none */
-	bool act_sent;		/* one is under way */
+	bool stat_sent;		/* a session: it was asked whether it lives */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
 	bool watched, polled;	/* the lock's own watch; where there is none, it is looked at every second */
+	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
+	bool by_pam;		/* a session: its close was PAM's, not a hand's */
+	bool notice;		/* a session: its notice file stands */
 	char *cgroup;		/* where its CPU is read; NULL = not there */
 	struct lease_process tree;
 	RB_ENTRY(entry) by_id, by_due;
@@ -119,7 +122,9 @@ struct watcher {
 	int64_t hold_wall;  /* wall ns; 0 = no hold */
 	char hold_by[64];
 	int64_t checkpoint; /* mono; the last one written */
-	int64_t prune_at;   /* mono; state files and archive; LEASE_NEVER = nothing to prune */
+	int64_t scan_at;    /* mono; without inotify the folders are read this often; LEASE_NEVER = events come */
+	int64_t prune_at;   /* mono; state files and archive */
+	int64_t last_kept;  /* mono; when a state file was last left to be pruned (a lease ended, an ask was answered) */
 	char boot[LEASE_BOOT_SIZE];
 	struct entries_by_id by_id;
 	struct entries_by_due by_due;
@@ -156,6 +161,7 @@ void source_drop(struct watcher *w, struct source *s);
 struct lock_ref lock_of(const struct entry *e);
 void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const char *why);
 void step_first(struct watcher *w, struct entry *e); /* a new request's ledger line */
+void want_act(struct watcher *w, struct entry *e, enum act_verb verb); /* sent after the commit */
 int flush(struct watcher *w);	 /* after the commit: acts and state files */
 bool turn_begin(struct watcher *w);
 bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's steps were rolled back by ending */
@@ -170,6 +176,7 @@ void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, c
 
 /* judge.c: looking at a lease and asking for the verdict. */
 void look(struct watcher *w, struct entry *e);
+void look_at_lock(struct watcher *w, struct entry *e); /* of this, only what the tree says of its lock */
 void look_at_due(struct watcher *w);
 
 /* admit.c */
@@ -183,6 +190,17 @@ struct runtime *runtime_get(struct watcher *w, const char *name);
 void life_follow(struct watcher *w, struct entry *e);
 void life_died(struct watcher *w, struct source *s);
 
+/* session.c: leases that are sessions, and what is bound to them. */
+void session_lost_leader(struct watcher *w, struct entry *e); /* does anything else of it live? */
+void session_told(struct watcher *w, struct entry *e, const struct act_answer *a);
+struct lease_process session_leader(struct watcher *w, struct entry *e, uint32_t *ret_uid);
+bool session_closed_by_pam(struct watcher *w, const struct entry *e);
+void session_begun(struct watcher *w, struct entry *e);
+void session_over(struct watcher *w, struct entry *e, enum event ev);
+void session_look(struct watcher *w, struct entry *e); /* of a bound lease: what its session renews */
+void session_warn(struct watcher *w, const struct entry *e);
+void session_notice(struct watcher *w, const struct entry *e);
+
 /* answer.c */
 void answers_read(struct watcher *w);
 int send_request(struct watcher *w, struct act_request *r);
@@ -195,6 +213,7 @@ void ask_lease_over(struct watcher *w, const struct entry *e);
 void ask_exec_died(struct watcher *w, struct exec *x);
 void beacon_write(struct watcher *w);
 void hold_load(struct watcher *w);
+void kept(struct watcher *w); /* a state file was written that is to go after ENDED_KEEP */
 void hold_over(struct watcher *w); /* lifts one whose time has come */
 
 /* restart.c */

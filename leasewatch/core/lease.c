@@ -38,7 +38,7 @@ static void add_duration(struct lease_text *t, int64_t ns)
 /* Whether CPU use can count as use for this lease: a command that lives is use already. */
 static bool observes_cpu(const struct lease *l)
 {
-	return l->policy.usage != LEASE_USAGE_EXPLICIT;
+	return l->policy.usage != LEASE_USAGE_EXPLICIT && !l->record.is_session;
 }
 
 static bool held_by_life(const struct lease *l)
@@ -104,7 +104,7 @@ bool lease_saw_cpu(struct lease *l, const struct judge *j, int64_t now, int64_t 
 
 int64_t lease_expires(const struct lease *l)
 {
-	if (l->leader_alive)
+	if (l->leader_alive || (l->session_alive && l->state != ST_LINGERING))
 		return LEASE_NEVER;
 	return later(later(later(l->renewed, l->policy.ttl), l->restart_credit), LEASE_TICK);
 }
@@ -113,6 +113,8 @@ const char *lease_renewed_by(const struct lease *l)
 {
 	if (l->leader_alive)
 		return l->record.run ? "command alive" : "leader alive";
+	if (l->session_alive && l->state != ST_LINGERING)
+		return "session alive";
 	return l->last_beat_wall != 0 ? "own beat" : "admission";
 }
 
@@ -166,7 +168,8 @@ static bool ends_by_time(const struct lease *l, const struct judge *j, int64_t n
 {
 	const struct policy *p = &l->policy;
 
-	if (ends(v, j, now, later(l->created, p->max_lifetime), false, EV_LIFETIME_DUE)) {
+	/* A session is as long as it is: it ends by its close, its death or (without a leader) by silence. */
+	if (!l->record.is_session && ends(v, j, now, later(l->created, p->max_lifetime), false, EV_LIFETIME_DUE)) {
 		lease_text_add(t, "older than max_lifetime ");
 		add_duration(t, p->max_lifetime);
 		return true;
@@ -242,6 +245,8 @@ static void judge_idle(const struct lease *l, const struct judge *j, int64_t now
 {
 	int64_t due = later(l->since, l->policy.hibernate_after);
 
+	if (l->record.is_session)
+		return; /* it has no workload: never hibernated, never moved */
 	/* It came here by a hibernation that failed, while it was held or wanted. */
 	if (held_by_life(l) || l->wanted) {
 		v->event = EV_USE;

@@ -115,7 +115,7 @@ static int user_state(struct house_paths *p, char err[256])
 
 static int system_state(struct house_paths *p, char err[256])
 {
-	int r = join(p->db, err, "/var/lib/leasewatch", "/lease.db");
+	int r = join(p->db, err, SYSTEM_LIB, "/leasewatch/lease.db");
 
 	if (r == 0)
 		r = join(p->state, err, SYSTEM_RUN, "/state");
@@ -124,7 +124,7 @@ static int system_state(struct house_paths *p, char err[256])
 	if (r == 0)
 		r = join(p->sessions, err, SYSTEM_RUN, "/sessions");
 	if (r == 0)
-		r = join(p->work, err, "/var/lib", "/leasewatch-work");
+		r = join(p->work, err, SYSTEM_LIB, "/leasewatch-work");
 	return r;
 }
 

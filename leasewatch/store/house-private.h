@@ -7,6 +7,7 @@
 #include "store/house.h"
 
 #define SYSTEM_RUN RUNDIR "/leasewatch"
+#define SYSTEM_LIB LOCALSTATEDIR "/lib"
 #define SYSTEM_NOTICES SYSTEM_RUN "/notices"
 
 /* .leasewatch.lock in the tree's root: one daemon a tree. Waits up to wait_ms. */

@@ -37,7 +37,8 @@ struct house {
  * User mode: $XDG_DATA_HOME/leasewatch/notices, $XDG_STATE_HOME/leasewatch/lease.db,
  * $XDG_RUNTIME_DIR/leasewatch/{state,tokens,sessions,work} (libxdg-basedir where it has them; without a runtime
  * folder, under the state home). System: /run/leasewatch/…, /var/lib/leasewatch/lease.db, work in
- * /var/lib/leasewatch-work. --state DIR: all of it under DIR. -ENAMETOOLONG, -EINVAL with a sentence in err.
+ * /var/lib/leasewatch-work (/var: as configure's --localstatedir says). --state DIR: all of it under DIR.
+ * -ENAMETOOLONG, -EINVAL with a sentence in err.
  */
 int house_paths(struct house_paths *p, const char *notices, const char *state, char err[256]);
 /*

@@ -22,7 +22,7 @@ BEGIN {
 
 	# System headers that need no machine: all that core/ may have.
 	n = split("assert.h bsd/sys/queue.h bsd/sys/tree.h ctype.h errno.h float.h inttypes.h limits.h math.h stdalign.h stdarg.h " \
-		"stdbool.h stddef.h stdint.h stdlib.h string.h strings.h sys/queue.h sys/tree.h sys/types.h", pure)
+		"stdbool.h stddef.h stdint.h stdlib.h string.h strings.h sys/queue.h sys/tree.h sys/types.h", pure, " ")
 	for (i = 1; i <= n; i++) core_may[pure[i]] = 1
 }
 

@@ -1,3 +1,4 @@
+# shellcheck shell=sh disable=SC2034,SC2013
 # Sourced by the tests of klease. A world of its own for each: a folder, a tree, a stand-in daemon. Prints TAP-like lines, exits 1 when one is "not ok".
 set -u
 top=$(pwd)

@@ -403,8 +403,8 @@ static void the_systems_paths_are_fixed_and_hear_no_environment(void **state)
 	assert_string_equal(p.state, "/run/leasewatch/state");
 	assert_string_equal(p.tokens, "/run/leasewatch/tokens");
 	assert_string_equal(p.sessions, "/run/leasewatch/sessions");
-	assert_string_equal(p.db, "/var/lib/leasewatch/lease.db");
-	assert_string_equal(p.work, "/var/lib/leasewatch-work");
+	assert_string_equal(p.db, LOCALSTATEDIR "/lib/leasewatch/lease.db");
+	assert_string_equal(p.work, LOCALSTATEDIR "/lib/leasewatch-work");
 	assert_true(p.uid == 4711 && p.gid == 4712);
 }
 

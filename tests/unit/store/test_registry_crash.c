@@ -192,7 +192,7 @@ static struct {
 	sqlite3_io_methods real[2], hooked[2]; /* of the database, of its journals: SQLite gives them different ones */
 	int countdown; /* 0 = off */
 	bool for_good;
-	int failure, failed;
+	int failure, failed, syncs;
 } disk;
 
 static int fails_now(void)
@@ -221,6 +221,7 @@ static int hooked_sync(sqlite3_file *f, int flags)
 {
 	int rc = fails_now();
 
+	disk.syncs++;
 	return rc ? rc : real_methods(f)->xSync(f, flags);
 }
 
@@ -281,6 +282,25 @@ static void every_refusal_is_told_and_takes_the_whole_turn(int failure, bool for
 	scratch_remove(&scratch);
 }
 
+static void a_commit_that_returned_is_on_the_disk(void **state)
+{
+	char path[PATH_MAX + 16];
+	struct scratch scratch;
+	struct registry *r;
+
+	(void)state;
+	scratch_make(&scratch);
+	snprintf(path, sizeof(path), "%s/lease.db", scratch.path);
+	open_it(path, &r);
+	for (int n = 1; n < 5; n++) {
+		disk.syncs = 0;
+		assert_int_equal(turn(r, n), 0);
+		assert_true(disk.syncs > 0);
+	}
+	registry_close(r);
+	scratch_remove(&scratch);
+}
+
 static void a_full_disk_is_told_and_loses_nothing(void **state)
 {
 	(void)state;
@@ -332,6 +352,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kill_at_any_time_leaves_whole_turns),
+		cmocka_unit_test(a_commit_that_returned_is_on_the_disk),
 		cmocka_unit_test(a_full_disk_is_told_and_loses_nothing),
 		cmocka_unit_test(a_write_or_sync_that_fails_once_is_told_and_loses_nothing),
 		cmocka_unit_test(a_file_that_cannot_be_made_whole_is_told_and_made_the_next_time),
