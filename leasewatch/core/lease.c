@@ -337,7 +337,7 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 {
 	const struct cell *c = &state_table[l->state][e];
 	enum state from = l->state;
-	bool alive = l->leader_alive || l->execs > 0;
+	bool alive = l->leader_alive || l->execs > 0 || (l->session_alive && from != ST_LINGERING);
 
 	if (c->actions & AC_NEVER)
 		return;
