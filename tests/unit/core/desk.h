@@ -1,6 +1,7 @@
 /*
- * tests/unit/core/desk.h: one lease on a desk, with all that the watcher would see of it as plain fields: a lock's mtime, a CPU counter,
- * two clocks. desk_run does what the watcher's turn does: look, verdict, table, apply, until nothing is due.
+ * tests/unit/core/desk.h: one lease on a desk, with all that the watcher would see of it as plain fields: a lock's
+ * mtime, a CPU counter, two clocks. desk_run does what the watcher's turn does: look, verdict, table, apply, until
+ * nothing is due.
  */
 #ifndef TESTS_CORE_DESK_H
 #define TESTS_CORE_DESK_H
@@ -58,5 +59,16 @@ void desk_sleep(struct desk *d, int64_t by);
 void desk_take(struct desk *d, enum event e);
 /* A daemon that is killed now and is back after `away`, whose last checkpoint was `before` the kill. */
 void desk_restart(struct desk *d, int64_t before, int64_t away);
+
+/* Nothing has happened a nanosecond before, and it has at the very instant. */
+#define comes_exactly_at(d, event, when)                                                                     \
+	do {                                                                                                 \
+		int64_t at_ = (when);                                                                        \
+		desk_run(d, at_ - 1);                                                                        \
+		assert_int_equal((d)->n[event], 0);                                                          \
+		desk_run(d, at_);                                                                            \
+		assert_int_equal((d)->n[event], 1);                                                          \
+		assert_int_equal((d)->at[event], at_);                                                       \
+	} while (0)
 
 #endif

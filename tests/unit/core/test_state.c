@@ -280,7 +280,8 @@ static void only_beats_lives_and_starts_renew(void **state)
 		for EACH_EVENT (e) {
 			uint32_t a = cell(s, e)->actions;
 			if (a & AC_RENEW)
-				MUST(e == EV_BEAT || e == EV_RENEWED || e == EV_ADMIT || e == EV_STARTED || e == EV_TAKEN_OVER, s, e);
+				MUST(e == EV_BEAT || e == EV_RENEWED || e == EV_ADMIT || e == EV_STARTED ||
+				     e == EV_TAKEN_OVER, s, e);
 			if (e == EV_RENEWED)
 				MUST(!(a & (AC_USE | AC_RESUME)) && cell(s, e)->next == s, s, e);
 			if (e == EV_BEAT && state_living(s) && s != ST_LINGERING)
