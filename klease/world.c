@@ -22,11 +22,15 @@
 
 #define SYSTEM_NOTICES RUNDIR "/leasewatch/notices"
 
-static bool trusted(uid_t uid)
+/* Somebody else's beacon counts where he alone can have put it: the daemon may run as any user ([daemon] user). */
+static bool trusted(uid_t uid, int root)
 {
 	struct passwd *pw;
+	struct stat st;
 
 	if (uid == 0 || uid == geteuid())
+		return true;
+	if (fstat(root, &st) == 0 && st.st_uid == uid && !(st.st_mode & (S_IWGRP | S_IWOTH)))
 		return true;
 	pw = getpwnam("leasewatch");
 	return pw && pw->pw_uid == uid;
@@ -40,10 +44,10 @@ static bool beacon_read(struct world *w)
 	size_t len;
 
 	w->has_beacon = false;
-	if (w->tree.root < 0 || lease_read(w->tree.root, BEACON_NAME, (uid_t)-1, buf, sizeof buf, &len, &st) < 0 ||
-	    !trusted(st.uid))
+	if (w->tree.root < 0 || lease_read(w->tree.root, LEASE_BEACON_NAME, (uid_t)-1, buf, sizeof buf, &len, &st) < 0 ||
+	    !trusted(st.uid, w->tree.root))
 		return false;
-	if (beacon_parse(buf, len, &w->beacon, &err) < 0)
+	if (lease_beacon_parse(buf, len, &w->beacon, &err) < 0)
 		return false;
 	w->beacon_uid = st.uid;
 	w->has_beacon = true;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "lease/beacon.h"
 #include "core/view.h"
 #include "lease/tree.h"
 
@@ -23,7 +24,7 @@ struct world {
 	bool system; /* the system's own tree */
 	char notices[512];
 	struct lease_tree tree;
-	struct beacon beacon;
+	struct lease_beacon beacon;
 	bool has_beacon;
 	uid_t beacon_uid;
 	bool daemon; /* lived when last looked at */

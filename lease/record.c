@@ -26,6 +26,7 @@ enum key {
 	KEY_WAITER_START,
 	KEY_BOOT,
 	KEY_RUN,
+	KEY_KIND,
 	KEY_LABEL,
 	KEY_MAX,
 };
@@ -49,6 +50,7 @@ static const char key_names[KEY_MAX][16] = {
     [KEY_WAITER_START] = "waiter_start",
     [KEY_BOOT] = "boot",
     [KEY_RUN] = "run",
+    [KEY_KIND] = "kind",
     [KEY_LABEL] = "label",
 };
 
@@ -181,6 +183,14 @@ static int set_run(bool *run, const struct lease_pair *kv, struct lease_error *e
 	return 0;
 }
 
+static int set_kind(bool *is_session, const struct lease_pair *kv, struct lease_error *err)
+{
+	*is_session = strcmp(kv->value, "session") == 0;
+	if (!*is_session && strcmp(kv->value, "workload") != 0)
+		return lease_error_set(err, kv->line, "bad kind: session or workload", "", "");
+	return 0;
+}
+
 static int add_label(struct lease_record *r, const struct lease_pair *kv, struct lease_error *err)
 {
 	if (!lease_label_valid(kv->value))
@@ -265,6 +275,8 @@ static int set(struct lease_record *r, enum key key, const struct lease_pair *kv
 		return 0;
 	case KEY_RUN:
 		return set_run(&r->run, kv, err);
+	case KEY_KIND:
+		return set_kind(&r->is_session, kv, err);
 	case KEY_LABEL:
 		return add_label(r, kv, err);
 	case KEY_MAX:
@@ -383,6 +395,8 @@ int lease_record_format(const struct lease_record *r, char *buf, size_t size, si
 	out_word(&o, KEY_BOOT, r->boot);
 	if (r->run)
 		lease_kv_out_str(&o, key_names[KEY_RUN], "yes");
+	if (r->is_session)
+		lease_kv_out_str(&o, key_names[KEY_KIND], "session");
 	for (int i = 0; i < r->n_labels; i++)
 		lease_kv_out_str(&o, key_names[KEY_LABEL], r->labels[i]);
 	e = lease_kv_out_end(&o, &len);

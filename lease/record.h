@@ -2,7 +2,7 @@
  * lease/record.h: what a lock file says. All of it is a claim by the file's owner: the daemon reads it once, caps it and
  * freezes it.
  *
- * Keys: id surface session profile runtime ttl linger usage priority pid pid_start leader leader_start boot run waiter
+ * Keys: id surface session profile runtime ttl linger usage priority pid pid_start leader leader_start boot run kind waiter
  * waiter_start label (k=v, may repeat). notices(5) has a sentence for each. An unknown key, a key twice (but label), a bad
  * value: an error with its line. Nothing is guessed.
  */
@@ -44,6 +44,7 @@ struct lease_record {
 	struct lease_process leader;	/* while it lives, it renews */
 	struct lease_process waiter;	/* `create --wait`: dies => the request is withdrawn */
 	char boot[LEASE_BOOT_SIZE];	/* the boot the processes belong to */
+	bool is_session;		/* kind=session: a login's or an agent's own lease; it has no workload */
 	bool run;			/* klease run: the command's life is use, the leader's death ends the lease */
 	int n_labels;
 	char labels[LEASE_LABELS_MAX][LEASE_LABEL_SIZE];

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lease/beacon.h"
 #include "lease/process.h"
 #include "os/log.h"
 #include "store/statefiles.h"
@@ -37,21 +38,22 @@ static void answer(struct watcher *w, const char *ask, const char *result, const
 
 void beacon_write(struct watcher *w)
 {
-	struct beacon b = { .user_mode = w->paths.user_mode, .hold_until = w->hold_wall / LEASE_NS_PER_MS };
+	struct lease_beacon b = { .user_mode = w->paths.user_mode, .hold_until = w->hold_wall / LEASE_NS_PER_MS };
 	char buf[LEASE_FILE_MAX];
 	size_t len;
 
 	(void)snprintf(b.state, sizeof(b.state), "%s", w->paths.state);
 	(void)snprintf(b.db, sizeof(b.db), "%s", w->paths.db);
+	(void)snprintf(b.sessions, sizeof(b.sessions), "%s", w->paths.sessions);
 	(void)snprintf(b.hold_by, sizeof(b.hold_by), "%s", w->hold_by);
 	memcpy(b.boot, w->boot, sizeof(b.boot));
 	if (lease_process_self(&b.daemon) < 0)
 		log_warn("our own start time cannot be read: klease will think that no daemon runs");
-	int r = beacon_format(&b, buf, sizeof(buf), &len);
+	int r = lease_beacon_format(&b, buf, sizeof(buf), &len);
 	if (r == 0)
-		r = statefile_write(w->house.tree.root, BEACON_NAME, buf, len);
+		r = statefile_write(w->house.tree.root, LEASE_BEACON_NAME, buf, len);
 	if (r < 0)
-		log_err("%s/%s cannot be written: %s", w->paths.notices, BEACON_NAME, strerror(-r));
+		log_err("%s/%s cannot be written: %s", w->paths.notices, LEASE_BEACON_NAME, strerror(-r));
 }
 
 static void hold_set(struct watcher *w, int64_t until_wall, const char *by)
@@ -175,6 +177,10 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, u
 	}
 	if (uid != e->l.uid && uid != 0) {
 		answer(w, ask, "refused", "it is another user's lease");
+		return;
+	}
+	if (e->l.record.is_session && q->verb != ASK_RENEW) {
+		answer(w, ask, "refused", "it is a session: it has no workload to run in, to hibernate or to resume");
 		return;
 	}
 	switch (q->verb) {

@@ -89,20 +89,4 @@ int ask_format(const struct ask *a, char *buf, size_t size, size_t *ret_len);
 int ask_parse(const char *buf, size_t len, struct ask *ret, struct lease_error *err);
 const char *ask_verb_name(enum ask_verb v);
 
-/*
- * notices/.leasewatch: the readable line that tells klease where things are and whether a daemon lives.
- *	state=PATH (folder of the state files) db=PATH pid= pid_start= boot= mode=system|user  hold=WALLMS (0 = none)  version=
- */
-struct beacon {
-	char state[512], db[512];
-	struct lease_process daemon;
-	char boot[LEASE_BOOT_SIZE];
-	bool user_mode;
-	int64_t hold_until; /* wall ms */
-	char hold_by[64];   /* who asked for it */
-};
-#define BEACON_NAME ".leasewatch"
-int beacon_format(const struct beacon *b, char *buf, size_t size, size_t *ret_len);
-int beacon_parse(const char *buf, size_t len, struct beacon *ret, struct lease_error *err);
-
 #endif

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lease/beacon.h"
 #include "core/view.h"
 #include "help.h"
 #include "lease/duration.h"
@@ -205,7 +206,7 @@ static void every_key_that_is_written_is_in_the_manual(void **state)
 	struct ask a = {
 	    .verb = ASK_EXEC, .lease = "kls-aaaaaaaaaa", .ttl = LEASE_NS_PER_S, .process = process};
 	struct ask_answer answer = {.result = "done", .what = "it runs", .n_words = 1, .words = {"x"}};
-	struct beacon b = {.state = "/s", .db = "/d", .daemon = process, .hold_until = 1, .hold_by = "root"};
+	struct lease_beacon b = {.state = "/s", .db = "/d", .daemon = process, .hold_until = 1, .hold_by = "root"};
 	struct view v = {
 	    .id = "kls-aaaaaaaaaa",
 	    .session = "kls-aaaaaaaaab",
@@ -264,7 +265,7 @@ static void every_key_that_is_written_is_in_the_manual(void **state)
 	each_key_is_told(manual, "Asks", buf, len);
 	assert_int_equal(ask_answer_format(&answer, buf, sizeof(buf), &len), 0);
 	each_key_is_told(manual, "Asks", buf, len);
-	assert_int_equal(beacon_format(&b, buf, sizeof(buf), &len), 0);
+	assert_int_equal(lease_beacon_format(&b, buf, sizeof(buf), &len), 0);
 	each_key_is_told(manual, "The beacon", buf, len);
 	assert_int_equal(view_format(&v, buf, sizeof(buf), &len), 0);
 	each_key_is_told(manual, "State files", buf, len);

@@ -27,6 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lease/beacon.h"
 #include "core/view.h"
 #include "lease/duration.h"
 #include "lease/process.h"
@@ -256,15 +257,15 @@ static void look_for_withdrawals(void)
 
 static void write_beacon(const char *state_path)
 {
-	struct beacon b = { .user_mode = true };
+	struct lease_beacon b = { .user_mode = true };
 	char buf[LEASE_FILE_MAX];
 	size_t len;
 
 	snprintf(b.state, sizeof b.state, "%s", state_path);
 	snprintf(b.db, sizeof b.db, "%s/../lease.db", state_path);
 	must(lease_process_self(&b.daemon) == 0 && lease_boot_id(b.boot) == 0, "lease_process_self");
-	must(beacon_format(&b, buf, sizeof buf, &len) == 0, "beacon_format");
-	write_whole(tree.root, BEACON_NAME, buf, len);
+	must(lease_beacon_format(&b, buf, sizeof buf, &len) == 0, "beacon_format");
+	write_whole(tree.root, LEASE_BEACON_NAME, buf, len);
 }
 
 /* What an interactive shell does with a job: a group of its own, whose parent is in the same session (an orphaned group cannot be stopped). */
