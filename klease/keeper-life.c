@@ -223,5 +223,8 @@ int keeper_live(const struct keeper_plan *plan, int sock)
 		l.sock = -1;
 	}
 	tend(&l);
+	/* Our end is a workload's end to the daemon: klease gives the lease back first, so that it is a release. */
+	while (l.sock >= 0 && keeper_hear(l.sock, &m))
+		;
 	return 0;
 }
