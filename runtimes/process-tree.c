@@ -457,8 +457,7 @@ static int tree_signal(const struct workload *w, const char *work, int limit, in
 			if (m->keeper)
 				continue;
 			left += !has_heard(m, stop, pass);
-			/* One in 'D' may wait for a child that waits for SIGCONT: all that don't run get it.
-			 */
+			/* One in 'D' may wait for a child that waits for SIGCONT: at first all get it. */
 			if (has_heard(m, stop, 0) && (stop || pass > 0))
 				continue;
 			r = member_signal(w, m, sig);

@@ -190,7 +190,7 @@ static void acts_on_two_leases_run_side_by_side(void **state)
 
 static void send_hung(struct rig *g, int n, int64_t deadline)
 {
-	rig_runtime(g, "hangs", "[ $1 = stat ] && exit 3; exec sleep 300");
+	rig_runtime(g, "hangs", "[ $1 = stat ] && exit 3; exec sleep 4 # what is left over goes soon");
 	for (int i = 0; i < n; i++) {
 		struct act_request r = rig_request(g, ACT_RESUME, "hangs", ID_A);
 
