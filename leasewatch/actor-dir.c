@@ -77,10 +77,11 @@ static void name_of(char name[NAME_SIZE], const char *id, uint64_t generation)
 	snprintf(name, NAME_SIZE, "%s.%" PRIu64, id, generation);
 }
 
-int actor_dir_private(int work, const char *runtime, const char *id, uint64_t generation, int *ret_fd, bool *ret_made)
+int actor_dir_private(int work, const char *runtime, const char *id, uint64_t generation, int *ret_fd,
+		      bool *ret_made)
 {
 	char name[NAME_SIZE];
-	int fd, r;
+	int fd = -1, r;
 
 	r = open_below(work, runtime, &fd, ret_made);
 	if (r < 0)
@@ -161,7 +162,8 @@ int actor_dir_remove(int work, const char *runtime, const char *id, uint64_t gen
 		else
 			r = remove_folder(parent, name, fd, st.st_dev, 0);
 	} else {
-		r = unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT && errno != ENOTEMPTY ? -errno : 0;
+		r = unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT && errno != ENOTEMPTY ? -errno
+												      : 0;
 	}
 	close(parent);
 	return r;
