@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "actor-answer.h"
-#include "actor-dir.h"
+#include "store/workdir.h"
 #include "actor-env.h"
 #include "lease/process.h"
 #include "os/log.h"
@@ -59,7 +59,7 @@ bool act_check(const struct actor *x, struct act *a)
 
 	if (x->o->user_mode && a->r.uid != getuid())
 		return refuse(a, "another user's lease, and this daemon runs in user mode");
-	r = actor_dir_program(x->runtimes, a->r.runtime);
+	r = workdir_program(x->runtimes, a->r.runtime);
 	if (r == -ENOENT)
 		return refuse(a, "no such runtime is installed");
 	if (r == -EPERM)
@@ -96,7 +96,7 @@ bool act_start(struct actor *x, struct act *a, int64_t now)
 	if (r < 0)
 		return fail(a, "environment", r);
 	if (a->r.verb != ACT_CAPABILITIES) {
-		r = actor_dir_private(x->work, a->r.runtime, of_lease(a) ? a->r.id : NULL, a->r.generation,
+		r = workdir_private(x->work, a->r.runtime, of_lease(a) ? a->r.id : NULL, a->r.generation,
 				      &dir, &a->made);
 		if (r < 0)
 			return fail(a, "private directory", r);
@@ -108,7 +108,7 @@ bool act_start(struct actor *x, struct act *a, int64_t now)
 		close(dir);
 	if (r < 0) {
 		if (a->made && of_lease(a))
-			(void)actor_dir_remove(x->work, a->r.runtime, a->r.id, a->r.generation, false);
+			(void)workdir_remove(x->work, a->r.runtime, a->r.id, a->r.generation, false);
 		return fail(a, "can't run the runtime", r);
 	}
 	a->started = now;
@@ -164,7 +164,7 @@ static void tidy(struct actor *x, struct act *a)
 
 	if (!of_lease(a) || !(gone || (a->made && !(a->r.verb == ACT_CREATE && o == ACT_DONE))))
 		return;
-	r = actor_dir_remove(x->work, a->r.runtime, a->r.id, a->r.generation, gone);
+	r = workdir_remove(x->work, a->r.runtime, a->r.id, a->r.generation, gone);
 	if (r < 0)
 		log_warn("%s generation %llu: private directory stays: %s", a->r.id,
 			 (unsigned long long)a->r.generation, strerror(-r));

@@ -20,7 +20,7 @@
 
 #include "actor-act.h"
 #include "actor-answer.h"
-#include "actor-dir.h"
+#include "store/workdir.h"
 #include "lease/process.h"
 #include "os/clock.h"
 #include "os/log.h"
@@ -50,13 +50,13 @@ static void close_all(struct actor *x)
 
 static int open_all(struct actor *x, const sigset_t *signals)
 {
-	int r = actor_dir_open(x->o->runtimes, &x->runtimes);
+	int r = workdir_open(x->o->runtimes, &x->runtimes);
 
 	if (r < 0) {
 		log_err("%s: %s; it must be a folder that only root can write", x->o->runtimes, strerror(-r));
 		return r;
 	}
-	r = actor_dir_open(x->o->work, &x->work);
+	r = workdir_open(x->o->work, &x->work);
 	if (r < 0) {
 		log_err("%s: %s; it must be a folder that only this user can write", x->o->work,
 			strerror(-r));

@@ -13,14 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-<<<<<<< HEAD
 #include "os/drop.h"
 
-#define READ_TURNS 16 /* buffers read a step and pipe: a flood doesn't keep the caller from the rest of its work */
-=======
 #define READ_TURNS \
 	16 /* buffers read a step and pipe: a flood doesn't keep the caller from the rest of its work */
->>>>>>> refs/heads/actor
 
 static void close_fd(int *fd)
 {
@@ -95,13 +91,9 @@ static int spawn(pid_t *ret, const struct proc_options *o, int out, int err)
 		goto out_attr;
 	(void)posix_spawnattr_setsigmask(&at, &none);
 	(void)posix_spawnattr_setsigdefault(&at, &all);
-<<<<<<< HEAD
-	(void)posix_spawnattr_setflags(&at, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	drop_oom_lend();
-=======
 	(void)posix_spawnattr_setflags(&at,
 				       POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
->>>>>>> refs/heads/actor
+	drop_oom_lend();
 	r = posix_spawn(ret, o->path, &fa, &at, o->argv, o->envp);
 	drop_oom_take_back();
 out_attr:

@@ -1,4 +1,6 @@
 #!/bin/bash
+# What is checked stands in quotes, for eval to look at again and again (SC2016); lists of words are lists (SC2086).
+# shellcheck disable=SC2016,SC2086
 # conformance.sh [--user] NAME: one suite for every runtime of lease-runtime(7): `ok NAME`, `NOT NAME: why`, `skip NAME: why`; exit 0 or 1.
 #
 # Which program: $RUNTIME, else $PREFIX/libexec/leasewatch/runtimes/NAME. --user: only what needs no root (root then becomes nobody for it).

@@ -37,7 +37,7 @@ int rig_setup(void **state)
 	assert_non_null(mkdtemp(g->top));
 	rig_path(g, path, "runtimes");
 	assert_int_equal(mkdir(path, 0755), 0);
-	rig_path(g, path, "work");
+	rig_path(g, path, "wd");
 	assert_int_equal(mkdir(path, 0700), 0);
 	g->watcher_exit = g->peer = g->heard = -1;
 	g->user_mode = true;
@@ -115,7 +115,7 @@ static void __attribute__((noreturn)) be_actor(const struct rig *g, int peer, in
 	close(heard);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	rig_path(g, runtimes, "runtimes");
-	rig_path(g, work, "work");
+	rig_path(g, work, "wd");
 	log_open("actor", true, getenv("TEST_LOG") ? 7 : 0);
 	/* Not _exit: a leak checker looks when a process exits. */
 	exit(actor_run(&o));

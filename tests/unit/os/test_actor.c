@@ -97,7 +97,7 @@ static void a_program_that_cannot_be_run_fails(void **state)
 	rig_act(g, ACT_CREATE, "noshell", ID_A, &a);
 	assert_int_equal(a.outcome, ACT_FAILED);
 	assert_string_equal(a.line, "can't run the runtime: No such file or directory");
-	assert_false(rig_exists(g, "work/noshell/" ID_A ".7"));
+	assert_false(rig_exists(g, "wd/noshell/" ID_A ".7"));
 }
 
 static void a_program_gets_what_the_manual_lists_and_nothing_else(void **state)
@@ -129,12 +129,12 @@ static void a_program_gets_what_the_manual_lists_and_nothing_else(void **state)
 	assert_int_equal(a.outcome, ACT_DONE);
 	snprintf(
 	    want, sizeof want,
-	    "args=create\n%s/work/looks/" ID_A ".7\n/dev/null\nown session\n700\n"
+	    "args=create\n%s/wd/looks/" ID_A ".7\n/dev/null\nown session\n700\n"
 	    "SigBlk 0000000\nSigIgn 0000000\n"
-	    "HOME=/home/of/ours\nLC_ALL=C.UTF-8\nLEASE_BOOT=%s\nLEASE_DEADLINE_MS=5000\nLEASE_DIR=%s/work/"
+	    "HOME=/home/of/ours\nLC_ALL=C.UTF-8\nLEASE_BOOT=%s\nLEASE_DEADLINE_MS=5000\nLEASE_DIR=%s/wd/"
 	    "looks/" ID_A ".7\n"
 	    "LEASE_GENERATION=7\nLEASE_ID=" ID_A "\nLEASE_PID=%d\nLEASE_PID_START=%llu\nLEASE_PROFILE=small\n"
-	    "LEASE_PROTOCOL=1\nLEASE_UID=%u\nLEASE_WORK=%s/work/looks\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n",
+	    "LEASE_PROTOCOL=1\nLEASE_UID=%u\nLEASE_WORK=%s/wd/looks\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n",
 	    g->top, boot, g->top, self.pid, (unsigned long long)self.start, getuid(), g->top);
 	rig_read(g, "seen", is, sizeof is);
 	assert_string_equal(is, want);

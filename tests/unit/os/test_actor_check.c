@@ -42,7 +42,7 @@ static void a_program_others_could_have_written_is_refused(void **state)
 	rig_act(g, ACT_STAT, "folder", ID_A, &a);
 	assert_int_equal(a.outcome, ACT_REFUSED);
 	assert_false(rig_exists(g, "ran"));
-	assert_false(rig_exists(g, "work/loose"));
+	assert_false(rig_exists(g, "wd/loose"));
 }
 
 static void act_on(struct rig *g, uint32_t uid, int32_t pid, uint64_t start, enum act_outcome outcome)

@@ -21,13 +21,13 @@ static void a_private_directory_lives_from_create_to_destroy(void **state)
 	rig_start(g);
 	rig_runtime(g, "outside", "");
 	rig_act(g, ACT_CREATE, "r", ID_A, &a);
-	assert_true(rig_exists(g, "work/r/" ID_A ".7/a/b/c"));
+	assert_true(rig_exists(g, "wd/r/" ID_A ".7/a/b/c"));
 	rig_act(g, ACT_RESUME, "r", ID_A, &a);
-	assert_true(rig_exists(g, "work/r/" ID_A ".7"));
+	assert_true(rig_exists(g, "wd/r/" ID_A ".7"));
 	rig_runtime(g, "../fails", "");
 	rig_act(g, ACT_DESTROY, "r", ID_A, &a);
 	assert_int_equal(a.outcome, ACT_FAILED);
-	assert_true(rig_exists(g, "work/r/" ID_A ".7/a/b/c"));
+	assert_true(rig_exists(g, "wd/r/" ID_A ".7/a/b/c"));
 }
 
 static void destroy_takes_the_directory_along_and_follows_no_link(void **state)
@@ -42,11 +42,11 @@ static void destroy_takes_the_directory_along_and_follows_no_link(void **state)
 	rig_act(g, ACT_CREATE, "r", ID_A, &a);
 	rig_act(g, ACT_DESTROY, "r", ID_A, &a);
 	assert_int_equal(a.outcome, ACT_DONE);
-	assert_false(rig_exists(g, "work/r/" ID_A ".7"));
+	assert_false(rig_exists(g, "wd/r/" ID_A ".7"));
 	assert_true(rig_exists(g, "outside/stays"));
 	rig_act(g, ACT_DESTROY, "r", ID_A, &a);
 	assert_int_equal(a.outcome, ACT_DONE);
-	assert_false(rig_exists(g, "work/r/" ID_A ".7"));
+	assert_false(rig_exists(g, "wd/r/" ID_A ".7"));
 }
 
 static void what_fails_to_be_created_leaves_no_directory(void **state)
@@ -57,10 +57,10 @@ static void what_fails_to_be_created_leaves_no_directory(void **state)
 	rig_runtime(g, "r", "[ $1 = create ] && exit 1; echo state=running");
 	rig_start(g);
 	rig_act(g, ACT_CREATE, "r", ID_A, &a);
-	assert_false(rig_exists(g, "work/r/" ID_A ".7"));
+	assert_false(rig_exists(g, "wd/r/" ID_A ".7"));
 	rig_act(g, ACT_STAT, "r", ID_A, &a);
 	assert_int_equal(a.outcome, ACT_DONE);
-	assert_false(rig_exists(g, "work/r/" ID_A ".7"));
+	assert_false(rig_exists(g, "wd/r/" ID_A ".7"));
 }
 
 static void a_planted_link_is_not_taken_for_a_private_directory(void **state)
@@ -70,9 +70,9 @@ static void a_planted_link_is_not_taken_for_a_private_directory(void **state)
 	char path[256];
 
 	rig_runtime(g, "r", "touch $T/ran");
-	rig_path(g, path, "work/r");
+	rig_path(g, path, "wd/r");
 	assert_int_equal(mkdir(path, 0700), 0);
-	rig_path(g, path, "work/r/" ID_A ".7");
+	rig_path(g, path, "wd/r/" ID_A ".7");
 	assert_int_equal(symlink("/tmp", path), 0);
 	rig_start(g);
 	rig_act(g, ACT_CREATE, "r", ID_A, &a);
