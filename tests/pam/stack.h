@@ -13,8 +13,8 @@
 /* Who the tests are. */
 const char *stack_user(void);
 /*
- * Writes the service's file. `%` at the beginning of a line stands for `session optional MODULE notices=TREE`, and `root` where the
- * tests are root; other lines stand as they are.
+ * Writes the service's file. `%` at the beginning of a line stands for `session optional MODULE notices=TREE`, and
+ * `root` where the tests are root; other lines stand as they are.
  */
 void stack_write(const struct scratch *s, const char *service, const char *lines);
 /* pam_start with it; ends the test where that fails. */
