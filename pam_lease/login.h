@@ -14,9 +14,12 @@
 #include "lease/twin.h"
 #include "pam_lease/options.h"
 
+#define LOGIN_USER_SIZE 256
+
 /* What close has to know of open. */
 struct login {
 	int opens; /* su-l includes su: PAM may open twice and close twice on one handle */
+	char user[LOGIN_USER_SIZE];
 	uid_t uid;
 	gid_t gid;
 	char notices[LEASE_PATH_SIZE];

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include <security/pam_modutil.h>
@@ -9,8 +10,8 @@
 #include "pam_lease/login.h"
 
 /*
- * pam_modutil_drop_priv takes every other group off. A tree for the members of one group (1770) is still theirs
- * when that group becomes the one that is left.
+ * pam_modutil_drop_priv gives the user's groups (libpam up to 1.5), or takes every other group off (later). A tree for the
+ * members of one group (1770) is theirs in any case when that group becomes the first one.
  */
 static gid_t group_for(const struct login *l, pam_handle_t *pamh, int dirfd)
 {
@@ -23,8 +24,10 @@ static gid_t group_for(const struct login *l, pam_handle_t *pamh, int dirfd)
 
 static int drop(const struct login *l, pam_handle_t *pamh, int dirfd, struct pam_modutil_privs *privs)
 {
-	const struct passwd pw = {.pw_uid = l->uid, .pw_gid = group_for(l, pamh, dirfd)};
+	char name[LOGIN_USER_SIZE];
+	struct passwd pw = {.pw_name = name, .pw_uid = l->uid, .pw_gid = group_for(l, pamh, dirfd)};
 
+	memcpy(name, l->user, sizeof(name));
 	return pam_modutil_drop_priv(pamh, privs, &pw) == 0 ? 0 : -EPERM;
 }
 

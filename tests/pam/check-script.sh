@@ -24,7 +24,7 @@ printf 'session include common-session\n' >"$t/login"
 says 1 "sshd: off" on
 says 1 "it has changed nothing and said nothing"
 says 0 "login: off" off
-printf 'session optional pam_lease.so # ours\n' >>"$t/common-session"
+printf 'session\toptional\tpam_lease.so # ours\n' >>"$t/common-session"
 says 0 "sshd: on ($t/common-session:2)"
 says 0 "login: on"
 says 1 "still there" off
