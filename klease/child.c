@@ -78,8 +78,8 @@ int child_check(const char *file)
 		return *file ? (strchr(file, '/') ? check_file(file) : 0) : ENOENT;
 	for (;; path = end + 1) {
 		end = strchrnul(path, ':');
-		if (snprintf(full, sizeof full, "%.*s%s%s", (int)(end - path), path, end > path ? "/" : "", file) <
-		    (int)sizeof full) {
+		if (snprintf(full, sizeof full, "%.*s%s%s", (int)(end - path), path, end > path ? "/" : "",
+			     file) < (int)sizeof full) {
 			e = check_file(full);
 			if (e == 0)
 				return 0;

@@ -179,6 +179,11 @@ bool act_step(struct actor *x, struct act *a, int64_t now)
 			(void)answer_parse(&a->answer, a->proc.out ? a->proc.out : "", a->proc.out_len);
 		}
 	}
+	/* Absent is said by exit status or by word: the watcher hears it in one way. */
+	if (a->r.verb == ACT_STAT && (a->answer.outcome == ACT_ABSENT || a->answer.state == ACT_ST_ABSENT)) {
+		a->answer.outcome = ACT_ABSENT;
+		a->answer.state = ACT_ST_ABSENT;
+	}
 	tidy(x, a);
 	return true;
 }

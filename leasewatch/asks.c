@@ -179,6 +179,10 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, u
 		answer(w, ask, "refused", "it is another user's lease");
 		return;
 	}
+	if (e->l.record.is_session && q->verb != ASK_RENEW) {
+		answer(w, ask, "refused", "it is a session: it has no workload to run in, to hibernate or to resume");
+		return;
+	}
 	switch (q->verb) {
 	case ASK_EXEC:
 		ask_exec(w, ask, q, uid, e);

@@ -233,7 +233,7 @@ static int run_actor(const struct options *o, const struct house_paths *paths, i
 		}
 	}
 	struct actor_options a = { .peer = peer, .watcher = watcher, .runtimes = PKGLIBEXECDIR "/runtimes", .work = paths->work,
-				   .user_mode = paths->user_mode };
+				   .sessions = paths->sessions, .user_mode = paths->user_mode };
 	int r = actor_run(&a);
 #ifdef HAVE_LIBSYSTEMD
 	(void)sd_notify(0, "STOPPING=1");

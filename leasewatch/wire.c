@@ -38,6 +38,8 @@ bool wire_request_valid(const struct act_request *r)
 		return false;
 	if (!lease_word_valid(r->runtime) || (r->profile[0] && !lease_word_valid(r->profile)))
 		return false;
+	if (!ENDED(r->about) || !id_valid(r->about, r->verb == ACT_WARN) || r->seconds < 0)
+		return false;
 	if (r->uid == UINT32_MAX || r->process.pid < 0)
 		return false;
 	return r->deadline > 0 && r->deadline <= 3600 * LEASE_NS_PER_S;
@@ -98,6 +100,7 @@ const char *act_verb_name(enum act_verb v)
 		[ACT_HIBERNATE] = "hibernate", [ACT_RESUME] = "resume",
 		[ACT_SNAPSHOT] = "snapshot",   [ACT_DESTROY] = "destroy",
 		[ACT_LIST] = "list",	       [ACT_ENTER] = "enter",
+		[ACT_WARN] = "warn",
 	};
 
 	return (unsigned)v < ACT_VERBS ? name[v] : "?";

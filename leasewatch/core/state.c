@@ -298,8 +298,8 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		[EV_RETRY_DUE] = NEVER(ST_REAPING),
 		[EV_DESTROYED] = TO(ST_REAPED, AC_END),
 		[EV_DESTROY_FAILED] = TO(ST_EXPIRED, AC_BACKOFF | AC_REPORT),
-		[EV_RESTART] = TO(ST_REAPING, AC_DESTROY),
-		[EV_BOOT] = TO(ST_REAPING, AC_DESTROY),
+		[EV_RESTART] = TO(ST_EXPIRED, AC_STEP), /* due again at once, but for a hold */
+		[EV_BOOT] = TO(ST_EXPIRED, AC_STEP),
 	},
 	[ST_ROLLBACK] = {
 		OVER(ST_ROLLBACK),
@@ -307,8 +307,8 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		[EV_RETRY_DUE] = TO(ST_ROLLBACK, AC_DESTROY),
 		[EV_DESTROYED] = TO(ST_REAPED, AC_END),
 		[EV_DESTROY_FAILED] = TO(ST_ROLLBACK, AC_BACKOFF | AC_REPORT),
-		[EV_RESTART] = TO(ST_ROLLBACK, AC_DESTROY),
-		[EV_BOOT] = TO(ST_ROLLBACK, AC_DESTROY),
+		[EV_RESTART] = IGNORE(ST_ROLLBACK), /* its retry is due at once, but for a hold */
+		[EV_BOOT] = IGNORE(ST_ROLLBACK),
 	},
 	/* The row is gone from the registry: whatever still comes in for it comes late. */
 	[ST_REAPED] = {

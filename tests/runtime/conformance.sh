@@ -360,13 +360,14 @@ nesting() {
 }
 
 entering() {
-	local p guest
+	local p guest by
 	made sleep 300
 	check "enter without a process prints no words" eval 'PID= exits 0 enter && [ ! -s "$W/out" ]'
-	$KEEPER_AS sleep 305 &
+	by=$KEEPER_AS
+	[ -n "$KEEPER_UID" ] && by="setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups"
+	$by sleep 305 &
 	guest=$!
-	[ -n "$KEEPER_UID" ] && { kill "$guest"; setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups sleep 305 & guest=$!; }
-	disown -a
+	disown $guest
 	pids+=("$guest")
 	within 20 eval 'grep -q "^Uid:.$LEASE_UID" /proc/$guest/status'
 	check "enter takes a process of the requester's in" eval 'PID=$guest START=$(start_of $guest) exits 0 enter && isolated $guest'
