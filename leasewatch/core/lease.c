@@ -206,6 +206,19 @@ static bool cpu_quiet(const struct lease *l, const struct judge *j, int64_t now,
 	return false;
 }
 
+/* A window of CPU use that can be judged at `due` is under way, or is not wanted yet, or its reading is asked for. */
+static void begin_window(const struct lease *l, const struct judge *j, int64_t now, int64_t due, struct verdict *v)
+{
+	int64_t begin = due == LEASE_NEVER ? LEASE_NEVER : due - cpu_window(l, j);
+
+	if (l->cpu_from != 0 && l->cpu_from >= l->used && !l->cpu_broken)
+		return;
+	if (now < begin)
+		v->look_at = sooner(v->look_at, begin);
+	else
+		v->want_cpu = l->cpu_at != now;
+}
+
 static void judge_active(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v,
 			 struct lease_text *t)
 {
@@ -215,6 +228,8 @@ static void judge_active(const struct lease *l, const struct judge *j, int64_t n
 		return; /* what could end that is an event of its own */
 	if (now < due) {
 		v->look_at = sooner(v->look_at, due);
+		if (observes_cpu(l))
+			begin_window(l, j, now, due, v);
 		return;
 	}
 	if (!cpu_quiet(l, j, now, v))
@@ -322,7 +337,7 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 {
 	const struct cell *c = &state_table[l->state][e];
 	enum state from = l->state;
-	bool alive = l->leader_alive || l->execs > 0;
+	bool alive = l->leader_alive || l->execs > 0 || (l->session_alive && from != ST_LINGERING);
 
 	if (c->actions & AC_NEVER)
 		return;
