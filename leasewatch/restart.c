@@ -71,6 +71,8 @@ static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 	step(w, e, EV_RESTART, w->now.mono, "the daemon has restarted");
 	if (!state_ended(e->l.state))
 		life_follow(w, e);
+	if (e->l.state == ST_REQUESTED)
+		w->admit = true;
 	/* Where its CPU is read, and whether it is there at all, only its runtime knows. */
 	if (state_living(e->l.state) && e->act == ACT_NONE && !e->l.record.is_session)
 		want_act(w, e, ACT_STAT);
