@@ -95,8 +95,8 @@ static void copy_word(enum arg a, char *to, size_t size, const char *s, bool val
 	char buf[SAFE_SIZE];
 
 	if (!valid || strlcpy(to, s, size) >= size)
-		args_usage("--%s '%s' is no name: 1 to %zu letters, digits, '-' or '_', a letter first", arg_table[a].name,
-			   safe(buf, s), size - 1);
+		args_usage("--%s '%s' is no name: 1 to %zu letters, digits, '-' or '_', a letter first",
+			   arg_table[a].name, safe(buf, s), size - 1);
 }
 
 static void take_leader(struct lease_record *r, const char *s)
@@ -113,7 +113,8 @@ static void take_label(struct lease_record *r, const char *s)
 	char buf[SAFE_SIZE];
 
 	if (!lease_label_valid(s) || strlen(s) >= LEASE_LABEL_SIZE)
-		args_usage("--label '%s' is no label: key=value, in all up to %d bytes", safe(buf, s), LEASE_LABEL_SIZE - 1);
+		args_usage("--label '%s' is no label: key=value, in all up to %d bytes", safe(buf, s),
+			   LEASE_LABEL_SIZE - 1);
 	if (r->n_labels == LEASE_LABELS_MAX)
 		args_usage("--label: %d at most", LEASE_LABELS_MAX);
 	(void)strlcpy(r->labels[r->n_labels++], s, LEASE_LABEL_SIZE);
@@ -169,8 +170,8 @@ static void take(struct args *a, enum arg which, const char *s)
 #define LONG_NOTICES 1001
 #define LONG_FIRST 1002
 
-static void parse_options(const struct command *c, int argc, char **argv, struct args *a, const char **ret_notices,
-			  bool stop)
+static void parse_options(const struct command *c, int argc, char **argv, struct args *a,
+			  const char **ret_notices, bool stop)
 {
 	struct option o[ARG_MAX + 3];
 	int n = 0, v;
@@ -207,7 +208,8 @@ static void parse_options(const struct command *c, int argc, char **argv, struct
 
 void args_parse(const struct command *c, int argc, char **argv, struct args *a, const char **ret_notices)
 {
-	bool has_id = c->operands == OPERANDS_ID || c->operands == OPERANDS_ID_STATE || c->operands == OPERANDS_ID_COMMAND;
+	bool has_id = c->operands == OPERANDS_ID || c->operands == OPERANDS_ID_STATE ||
+		      c->operands == OPERANDS_ID_COMMAND;
 	bool has_command = c->operands == OPERANDS_COMMAND || c->operands == OPERANDS_COMMAND_MAYBE ||
 			   c->operands == OPERANDS_ID_COMMAND;
 	char buf[SAFE_SIZE];
@@ -228,8 +230,9 @@ void args_parse(const struct command *c, int argc, char **argv, struct args *a, 
 			args_usage("%s needs a state to wait for", c->name);
 		a->state = argv[optind++];
 		if (!state_public_valid(a->state))
-			args_usage("'%s' is no state: requested, denied, admitted, active, idle, hibernated, expired, "
-				   "failed or reaped", safe(buf, a->state));
+			args_usage("'%s' is no state: requested, denied, admitted, active, idle, hibernated, "
+				   "expired, failed or reaped",
+				   safe(buf, a->state));
 	}
 	if (has_command && optind < argc)
 		a->command = &argv[optind];

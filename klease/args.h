@@ -1,6 +1,7 @@
 /*
- * klease/args.h: every option of every subcommand in one table, and one parser. A command (commands.c) only says which it takes and
- * what operands follow; an option means the same everywhere and is checked here, so that bad input is exit 2 before anything is touched.
+ * klease/args.h: every option of every subcommand in one table, and one parser. A command (commands.c) only
+ * says which it takes and what operands follow; an option means the same everywhere and is checked here, so
+ * that bad input is exit 2 before anything is touched.
  */
 #ifndef KLEASE_ARGS_H
 #define KLEASE_ARGS_H
@@ -39,7 +40,7 @@ enum arg {
 
 struct arg_row {
 	const char *name, *value; /* value NULL = a switch */
-	bool optional;		  /* --name or --name=value */
+	bool optional;            /* --name or --name=value */
 	const char *text;
 };
 extern const struct arg_row arg_table[ARG_MAX];
@@ -48,28 +49,28 @@ enum operands {
 	OPERANDS_NONE,
 	OPERANDS_ID,
 	OPERANDS_ID_STATE,
-	OPERANDS_COMMAND,	/* parsing stops at the first operand */
+	OPERANDS_COMMAND, /* parsing stops at the first operand */
 	OPERANDS_COMMAND_MAYBE,
 	OPERANDS_ID_COMMAND,
 };
 
 struct args {
 	struct lease_record record; /* what create and run ask for */
-	int64_t ttl;		    /* 0 = not said */
+	int64_t ttl;                /* 0 = not said */
 	bool wait, no_daemon_ok, json, all, mine, lift, dry_run;
-	int64_t wait_for;	    /* -1 = as long as it takes */
+	int64_t wait_for;                 /* -1 = as long as it takes */
 	int64_t timeout, since, hold_for; /* 0 = not said */
-	int limit;		    /* 0 = all */
-	const char *user;	    /* NULL = all */
-	const char *lease;	    /* NULL = all */
+	int limit;                        /* 0 = all */
+	const char *user;                 /* NULL = all */
+	const char *lease;                /* NULL = all */
 	const char *id, *state;
-	char **command;		    /* NULL-terminated; NULL = none */
+	char **command; /* NULL-terminated; NULL = none */
 };
 
 struct command;
 /*
- * argv[0] is the subcommand. Prints help and exits 0 at --help, exits 2 with a sentence at bad input. --notices DIR is taken here
- * as well as before the subcommand.
+ * argv[0] is the subcommand. Prints help and exits 0 at --help, exits 2 with a sentence at bad input.
+ * --notices DIR is taken here as well as before the subcommand.
  */
 void args_parse(const struct command *c, int argc, char **argv, struct args *ret, const char **ret_notices);
 /* Prints why and where to look, exits 2. */

@@ -25,6 +25,9 @@ void child_remember_signals(void)
 	for (int sig = 1; sig < SIGRTMIN; sig++)
 		if (sigaction(sig, NULL, &sa) == 0 && sa.sa_handler == SIG_IGN)
 			sigaddset(&old_ignored, sig);
+	/* Ignored, it would make the kernel reap our children behind our back. */
+	sa = (struct sigaction){ .sa_handler = SIG_DFL };
+	(void)sigaction(SIGCHLD, &sa, NULL);
 }
 
 bool child_was_ignored(int sig)
@@ -78,8 +81,8 @@ int child_check(const char *file)
 		return *file ? (strchr(file, '/') ? check_file(file) : 0) : ENOENT;
 	for (;; path = end + 1) {
 		end = strchrnul(path, ':');
-		if (snprintf(full, sizeof full, "%.*s%s%s", (int)(end - path), path, end > path ? "/" : "", file) <
-		    (int)sizeof full) {
+		if (snprintf(full, sizeof full, "%.*s%s%s", (int)(end - path), path, end > path ? "/" : "",
+			     file) < (int)sizeof full) {
 			e = check_file(full);
 			if (e == 0)
 				return 0;

@@ -1,6 +1,6 @@
 /*
- * klease create: a request, and its id on stdout when it stands. A command is kept by a detached keeper that starts it once the lease is active; from
- * then on whoever touches the lock keeps it alive.
+ * klease create: a request, and its id on stdout when it stands. A command is kept by a detached keeper that
+ * starts it once the lease is active; from then on whoever touches the lock keeps it alive.
  */
 #include "config.h"
 

@@ -1,6 +1,7 @@
 /*
- * klease events: transitions as they happen. Each state file carries its lease's last transitions with their numbers: what is newer than the last
- * one printed of that lease is printed, so nothing is told twice and nothing is lost in between.
+ * klease events: transitions as they happen. Each state file carries its lease's last transitions with their
+ * numbers: what is newer than the last one printed of that lease is printed, so nothing is told twice and
+ * nothing is lost in between.
  */
 #include "config.h"
 
@@ -49,7 +50,8 @@ static void print(const struct follower *f, const struct view *v, const struct v
 	if (f->a->json)
 		(void)json_print(json_step(v, s, -1, -1));
 	else
-		printf("%s  %s  %s -> %s  %s\n", when_text(when, s->at), v->id, s->from, s->to, safe(why, s->why));
+		printf("%s  %s  %s -> %s  %s\n", when_text(when, s->at), v->id, s->from, s->to,
+		       safe(why, s->why));
 }
 
 static struct seen *find(struct follower *f, const char *id, bool make)
@@ -101,7 +103,8 @@ static void look(struct follower *f, const char *id)
 		return;
 	}
 	if (!f->quiet && s->seq && v.n_history == VIEW_HISTORY && v.history[0].seq > s->seq)
-		say("%s has had more transitions than its state file holds: `klease ledger --lease %s` has them", id, id);
+		say("%s has had more transitions than its state file holds: see `klease ledger --lease %s`",
+		    id, id);
 	for (int i = 0; i < v.n_history; i++)
 		if (v.history[i].seq > s->seq) {
 			if (!f->quiet)

@@ -1,6 +1,7 @@
 /*
- * klease exec: a command inside a lease that is there. It is forked first and waits behind a gate, because the ask names it: while it lives it counts as
- * use, and is moved to where the lease's workload is. While it runs we beat, by a timer: nothing else would renew the lease.
+ * klease exec: a command inside a lease that is there. It is forked first and waits behind a gate, because
+ * the ask names it: while it lives it counts as use, and is moved to where the lease's workload is. While it
+ * runs we beat, by a timer: nothing else would renew the lease.
  */
 #include "config.h"
 
@@ -32,7 +33,8 @@ struct gated {
 	int error; /* an errno comes out here when exec failed */
 };
 
-static void child_main(char **command, const char *id, const char *lock, int gate, int error) __attribute__((noreturn));
+static void child_main(char **command, const char *id, const char *lock, int gate, int error)
+	__attribute__((noreturn));
 static void child_main(char **command, const char *id, const char *lock, int gate, int error)
 {
 	struct ask_answer answer;
@@ -86,7 +88,8 @@ static void beat(struct beats *b)
 	int r = lease_touch(b->w->tree.active, b->name, NULL);
 
 	if (r == 0) {
-		b->next = clock_mono() + b->every - (int64_t)(arc4random_uniform(1000) * (uint64_t)b->every / 10000);
+		b->next = clock_mono() + b->every -
+			  (int64_t)(arc4random_uniform(1000) * (uint64_t)b->every / 10000);
 		return;
 	}
 	b->next = 0;
@@ -170,6 +173,7 @@ int cmd_exec(struct world *w, struct args *a)
 	if (status != KX_OK)
 		return status;
 	(void)snprintf(lock, sizeof lock, "%s/active/%s", w->notices, v.lock);
+	(void)signal(SIGPIPE, SIG_IGN); /* a gated child that was killed is no reason to die */
 	sig = foreground_open(true);
 	r = sig < 0 ? sig : start_gated(a->command, a->id, lock, &g);
 	if (r < 0) {

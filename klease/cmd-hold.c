@@ -1,5 +1,6 @@
 /*
- * klease hold: nothing is ended until the hold is lifted or over. Who may is the daemon's to say: root in system mode.
+ * klease hold: nothing is ended until the hold is lifted or over. Who may is the daemon's to say: root in
+ * system mode.
  */
 #include "config.h"
 

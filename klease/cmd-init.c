@@ -1,5 +1,6 @@
 /*
- * klease init: what a daemon needs before its first start. May be run again: what is there is left as it is. The daemon makes its own folders.
+ * klease init: what a daemon needs before its first start. May be run again: what is there is left as it is.
+ * The daemon makes its own folders.
  */
 #include "config.h"
 
@@ -21,15 +22,16 @@
 
 #define SYSTEM_CONFIG SYSCONFDIR "/leasewatch"
 
-static const char example[] = "# leasewatch.conf(5). Every key has a default; these are the ones people change first.\n"
-			      "#\n"
-			      "#[defaults]\n"
-			      "#ttl = 5m\n"
-			      "#renew_grace = 90s\n"
-			      "#hibernate_after = 30m\n"
-			      "#\n"
-			      "#[surface sshd]\n"
-			      "#linger = 5m\n";
+static const char example[] =
+	"# leasewatch.conf(5). Every key has a default; these are the ones people change first.\n"
+	"#\n"
+	"#[defaults]\n"
+	"#ttl = 5m\n"
+	"#renew_grace = 90s\n"
+	"#hibernate_after = 30m\n"
+	"#\n"
+	"#[surface sshd]\n"
+	"#linger = 5m\n";
 
 static int make_folder(const char *path, mode_t mode, bool dry)
 {
@@ -93,7 +95,8 @@ static int make_example(const char *folder, bool dry)
 
 static int spawn(const char *path, char *const *argv)
 {
-	char *const env[] = { (char[]){ "PATH=/usr/sbin:/usr/bin:/sbin:/bin" }, (char[]){ "LC_ALL=C.UTF-8" }, NULL };
+	char *const env[] = { (char[]){ "PATH=/usr/sbin:/usr/bin:/sbin:/bin" }, (char[]){ "LC_ALL=C.UTF-8" },
+			      NULL };
 	pid_t pid;
 	int status, r;
 
@@ -108,8 +111,13 @@ static int spawn(const char *path, char *const *argv)
 
 static int make_user(bool dry)
 {
-	char *const useradd[] = { (char[]){ "useradd" }, (char[]){ "-r" }, (char[]){ "-M" }, (char[]){ "-s" },
-				  (char[]){ "/usr/sbin/nologin" }, (char[]){ "leasewatch" }, NULL };
+	char *const useradd[] = { (char[]){ "useradd" },
+				  (char[]){ "-r" },
+				  (char[]){ "-M" },
+				  (char[]){ "-s" },
+				  (char[]){ "/usr/sbin/nologin" },
+				  (char[]){ "leasewatch" },
+				  NULL };
 	struct passwd *pw = getpwnam("leasewatch");
 	int r;
 
@@ -127,7 +135,8 @@ static int make_user(bool dry)
 	}
 	r = spawn("/usr/sbin/useradd", useradd);
 	if (r < 0) {
-		say("/usr/sbin/useradd could not make the user leasewatch: %s", r == -EIO ? "see above" : strerror(-r));
+		say("/usr/sbin/useradd could not make the user leasewatch: %s",
+		    r == -EIO ? "see above" : strerror(-r));
 		return KX_FAILED;
 	}
 	printf("made       user leasewatch\n");
@@ -166,9 +175,10 @@ static int init_user(const struct world *w, bool dry)
 	if (status != KX_OK)
 		return status;
 	if (!run || stat(run, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != w->uid)
-		printf("note       XDG_RUNTIME_DIR is no folder of yours: state files go to where lease.db is\n");
-	printf("next       %s\n", w->daemon ? "nothing: a daemon watches already" :
-					       "leasewatch --user   (or: systemctl --user enable --now leasewatch)");
+		printf("note       XDG_RUNTIME_DIR is no folder of yours: state files go beside lease.db\n");
+	printf("next       %s\n",
+	       w->daemon ? "nothing: a daemon watches already"
+			 : "leasewatch --user   (or: systemctl --user enable --now leasewatch)");
 	return KX_OK;
 }
 

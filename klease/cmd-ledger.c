@@ -1,6 +1,6 @@
 /*
- * klease ledger: what has happened, oldest first: from the ledger itself where we may read it, else from what the state files that we may see
- * still tell.
+ * klease ledger: what has happened, oldest first: from the ledger itself where we may read it, else from what
+ * the state files that we may see still tell.
  */
 #include "config.h"
 
@@ -26,8 +26,8 @@ static int print(void *arg, const struct ledger_line *l)
 
 	if (a->json)
 		return json_print(json_step(&l->v, &l->step, l->zombie_ms, l->lateness_ms));
-	printf("%s  %s  %10s -> %-10s  %-8s  %s", when_text(when, l->step.at), l->v.id, l->step.from, l->step.to,
-	       safe(user, l->v.user), safe(why, l->step.why));
+	printf("%s  %s  %10s -> %-10s  %-8s  %s", when_text(when, l->step.at), l->v.id, l->step.from,
+	       l->step.to, safe(user, l->v.user), safe(why, l->step.why));
 	if (l->zombie_ms >= 0) {
 		lease_duration_human(when, l->zombie_ms * LEASE_NS_PER_MS);
 		printf(" (gone %s after its work ended)", when);
@@ -50,7 +50,8 @@ static int by_seq(const void *a, const void *b)
 
 static bool wanted(const struct ledger_query *q, const struct view *v, const struct view_step *s)
 {
-	return (!q->lease || !strcmp(q->lease, v->id)) && (!q->user || !strcmp(q->user, v->user)) && s->at >= q->since;
+	return (!q->lease || !strcmp(q->lease, v->id)) && (!q->user || !strcmp(q->user, v->user)) &&
+	       s->at >= q->since;
 }
 
 static int print_told(struct told *told, size_t n, const struct ledger_query *q, struct args *a)
@@ -99,7 +100,8 @@ static int from_state_files(struct world *w, const struct ledger_query *q, struc
 
 int cmd_ledger(struct world *w, struct args *a)
 {
-	struct ledger_query q = { a->lease, a->user, a->since ? clock_wall_ms() - a->since / LEASE_NS_PER_MS : 0, a->limit };
+	struct ledger_query q = { a->lease, a->user,
+				  a->since ? clock_wall_ms() - a->since / LEASE_NS_PER_MS : 0, a->limit };
 	char err[LEDGER_ERR_SIZE];
 	int r = ledger_read(w, &q, print, a, err);
 

@@ -1,5 +1,6 @@
 /*
- * klease list: what is leased, and what waits. Each lock is looked at first, so a beat of a moment ago is seen; looking renews nothing.
+ * klease list: what is leased, and what waits. Each lock is looked at first, so a beat of a moment ago is
+ * seen; looking renews nothing.
  */
 #include "config.h"
 
@@ -44,7 +45,8 @@ static void add_row(struct table *t, const struct view *v, int64_t now)
 	table_cell(t, v->user);
 	table_cell(t, when_ago(when, v->created_at, now));
 	table_cell(t, when_ago(when, v->last_beat, now));
-	table_cell(t, v->expires_at || view_over(v) ? when_left(when, view_over(v) ? 0 : v->expires_at, now) : v->renewed_by);
+	table_cell(t, v->expires_at || view_over(v) ? when_left(when, view_over(v) ? 0 : v->expires_at, now)
+						    : v->renewed_by);
 	table_cell(t, v->runtime);
 	remark(v, text, sizeof text);
 	table_cell(t, text);
@@ -52,7 +54,8 @@ static void add_row(struct table *t, const struct view *v, int64_t now)
 
 static void print_table(const struct world *w, const struct args *a, const struct views *vs)
 {
-	static const char *const heads[] = { "ID", "STATE", "SURFACE", "USER", "AGE", "LAST-BEAT", "EXPIRES-IN", "RUNTIME", "WHY" };
+	static const char *const heads[] = { "ID",        "STATE",      "SURFACE", "USER", "AGE",
+					     "LAST-BEAT", "EXPIRES-IN", "RUNTIME", "WHY" };
 	int64_t now = clock_wall_ms();
 	struct table t;
 
@@ -80,8 +83,8 @@ static void say_hold(const struct world *w)
 	char when[WHEN_SIZE], by[SAFE_SIZE];
 
 	if (w->has_beacon && w->beacon.hold_until > clock_wall_ms())
-		say("a hold is in force until %s (by %s): nothing is ended", when_text(when, w->beacon.hold_until),
-		    safe(by, w->beacon.hold_by));
+		say("a hold is in force until %s (by %s): nothing is ended",
+		    when_text(when, w->beacon.hold_until), safe(by, w->beacon.hold_by));
 }
 
 int cmd_list(struct world *w, struct args *a)

@@ -1,5 +1,6 @@
 /*
- * klease release: moves the lock to archive/, or takes a request out of queue/. A file act: it works without a daemon, which finds it later.
+ * klease release: moves the lock to archive/, or takes a request out of queue/. A file act: it works without
+ * a daemon, which finds it later.
  */
 #include "config.h"
 

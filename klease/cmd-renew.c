@@ -1,5 +1,6 @@
 /*
- * klease renew: touches the lock and says what that was worth, only after the lock was seen to be still in active/ by the inode that was touched.
+ * klease renew: touches the lock and says what that was worth, only after the lock was seen to be still in
+ * active/ by the inode that was touched.
  */
 #include "config.h"
 
@@ -24,7 +25,8 @@ static int lost(struct world *w, const char *id)
 	int r = views_get_ever(w, id, &v);
 
 	if (r == 0)
-		say("lease lost: do not write: %s is %s%s%s", id, v.state, v.why[0] ? ": " : "", safe(why, v.why));
+		say("lease lost: do not write: %s is %s%s%s", id, v.state, v.why[0] ? ": " : "",
+		    safe(why, v.why));
 	else
 		say("lease lost: do not write: there is no lease %s", id);
 	return KX_LOST;
@@ -58,14 +60,28 @@ static int ask_ttl(struct world *w, const struct args *a)
 	return ask_daemon(w, &ask, ASK_TIMEOUT, -1, &answer);
 }
 
+/* The lock's name: as the daemon knows it, else found by looking through active/. */
+static int find_lock(struct world *w, const char *id, const struct view *known, char name[LEASE_NAME_SIZE])
+{
+	struct lease_stat st;
+
+	if (known && known->lock[0] && lease_stat(w->tree.active, known->lock, &st) == 0) {
+		(void)strlcpy(name, known->lock, LEASE_NAME_SIZE);
+		return 0;
+	}
+	return lease_find(w->tree.active, id, name);
+}
+
 int cmd_renew(struct world *w, struct args *a)
 {
 	char name[LEASE_NAME_SIZE];
 	struct lease_stat st;
 	struct view v;
-	int r, status;
+	int r, status, known = views_get(w, a->id, &v);
 
-	r = lease_find(w->tree.active, a->id, name);
+	if (known == 0 && !living(&v))
+		return lost(w, a->id);
+	r = find_lock(w, a->id, known == 0 ? &v : NULL, name);
 	if (r == -ENOENT && lease_find(w->tree.queue, a->id, name) == 0) {
 		say("%s waits for admission: there is nothing to renew yet", a->id);
 		return KX_FAILED;
@@ -76,6 +92,7 @@ int cmd_renew(struct world *w, struct args *a)
 		status = ask_ttl(w, a);
 		if (status != KX_OK)
 			return status;
+		known = views_get(w, a->id, &v);
 	}
 	r = lease_touch(w->tree.active, name, &st);
 	if (r == -EPERM || r == -EACCES) {
@@ -86,13 +103,10 @@ int cmd_renew(struct world *w, struct args *a)
 		return lost(w, a->id);
 	if (!w->daemon)
 		say("no daemon watches %s: the beat counts when one does", w->notices);
-	r = views_get(w, a->id, &v);
-	if (r < 0 || v.ttl <= 0) {
+	if (known < 0 || v.ttl <= 0) {
 		/* The beat stands; how long it lasts only the daemon knows. */
 		printf("renewed\n");
 		return KX_OK;
 	}
-	if (print_left(&v, &st) != KX_OK)
-		return lost(w, a->id);
-	return KX_OK;
+	return print_left(&v, &st) == KX_OK ? KX_OK : lost(w, a->id);
 }

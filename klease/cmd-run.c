@@ -1,6 +1,7 @@
 /*
- * klease run: a lease that lives exactly as long as a command. No timer beats: our own life (leader) is the renewal, the command's is the use. What the
- * command says goes straight to where our output goes; we say nothing on stdout.
+ * klease run: a lease that lives exactly as long as a command. No timer beats: our own life (leader) is the
+ * renewal, the command's is the use. What the command says goes straight to where our output goes; we say
+ * nothing on stdout.
  */
 #include "config.h"
 
@@ -94,7 +95,8 @@ int cmd_run(struct world *w, struct args *a)
 		return KX_NODAEMON;
 	}
 	if (unwatched)
-		say("no daemon watches %s: the command runs all the same, until it ends by itself", w->notices);
+		say("no daemon watches %s: the command runs all the same, until it ends by itself",
+		    w->notices);
 	status = request_make(w, a, &q);
 	if (status != KX_OK)
 		return status == KX_FAILED ? KX_OURS : status;
@@ -105,7 +107,8 @@ int cmd_run(struct world *w, struct args *a)
 	}
 	status = ask(w, a, &q, &sock);
 	if (status == KX_OK && !unwatched)
-		status = request_await(w, &q, a->wait && a->wait_for >= 0 ? clock_mono() + a->wait_for : 0, sig);
+		status = request_await(w, &q, a->wait && a->wait_for >= 0 ? clock_mono() + a->wait_for : 0,
+				       sig);
 	if (status != KX_OK)
 		return status;
 	(void)keeper_tell(sock, unwatched ? KEEPER_GO_UNWATCHED : KEEPER_GO, 0);

@@ -1,5 +1,6 @@
 /*
- * klease show: everything about one lease, its last transitions included. One that is over is looked up in the ledger when its state file is gone.
+ * klease show: everything about one lease, its last transitions included. One that is over is looked up in
+ * the ledger when its state file is gone.
  */
 #include "config.h"
 
@@ -51,8 +52,8 @@ static void print_history(const struct view *v)
 	if (v->n_history)
 		printf("history\n");
 	for (int i = 0; i < v->n_history; i++)
-		printf("  %s  %10s -> %-10s  %s\n", when_text(when, v->history[i].at), v->history[i].from, v->history[i].to,
-		       safe(why, v->history[i].why));
+		printf("  %s  %10s -> %-10s  %s\n", when_text(when, v->history[i].at), v->history[i].from,
+		       v->history[i].to, safe(why, v->history[i].why));
 }
 
 static void print(const struct world *w, const struct view *v)

@@ -7,31 +7,38 @@
 #include "klease/exits.h"
 #include "klease/say.h"
 
-#define ASKING                                                                                                    \
-	(ARG_BIT(ARG_PROFILE) | ARG_BIT(ARG_TTL) | ARG_BIT(ARG_SESSION) | ARG_BIT(ARG_PRIORITY) | ARG_BIT(ARG_LABEL) | \
-	 ARG_BIT(ARG_SURFACE) | ARG_BIT(ARG_LINGER) | ARG_BIT(ARG_USAGE) | ARG_BIT(ARG_WAIT))
+#define ASKING                                                                                    \
+	(ARG_BIT(ARG_PROFILE) | ARG_BIT(ARG_TTL) | ARG_BIT(ARG_SESSION) | ARG_BIT(ARG_PRIORITY) | \
+	 ARG_BIT(ARG_LABEL) | ARG_BIT(ARG_SURFACE) | ARG_BIT(ARG_LINGER) | ARG_BIT(ARG_USAGE) |   \
+	 ARG_BIT(ARG_WAIT))
 
 const struct command command_table[] = {
-	{ "create", "Ask for a lease and print its id; a command given is started once it is active, and left to itself.",
-	  OPERANDS_COMMAND_MAYBE, ASKING | ARG_BIT(ARG_LEADER) | ARG_BIT(ARG_JSON), NEED_DAEMON | NEED_STATE, cmd_create },
-	{ "run", "Take a lease, run a command in it, and give the lease back when the command ends.", OPERANDS_COMMAND,
-	  ASKING | ARG_BIT(ARG_NO_DAEMON_OK), NEED_TREE, cmd_run },
+	{ "create",
+	  "Ask for a lease and print its id; a command is started once it is active, and left to itself.",
+	  OPERANDS_COMMAND_MAYBE, ASKING | ARG_BIT(ARG_LEADER) | ARG_BIT(ARG_JSON), NEED_DAEMON | NEED_STATE,
+	  cmd_create },
+	{ "run", "Take a lease, run a command in it, and give the lease back when the command ends.",
+	  OPERANDS_COMMAND, ASKING | ARG_BIT(ARG_NO_DAEMON_OK), NEED_TREE, cmd_run },
 	{ "exec", "Run a command inside a lease that is there already, waking it first.", OPERANDS_ID_COMMAND,
 	  ARG_BIT(ARG_TIMEOUT), NEED_DAEMON | NEED_STATE, cmd_exec },
-	{ "renew", "Push a lease's end away by one ttl, and say how long it has.", OPERANDS_ID, ARG_BIT(ARG_TTL), NEED_TREE,
-	  cmd_renew },
+	{ "renew", "Push a lease's end away by one ttl, and say how long it has.", OPERANDS_ID,
+	  ARG_BIT(ARG_TTL), NEED_TREE, cmd_renew },
 	{ "release", "End a lease now, or withdraw a request.", OPERANDS_ID, 0, NEED_TREE, cmd_release },
 	{ "list", "Show leases and requests.", OPERANDS_NONE,
-	  ARG_BIT(ARG_JSON) | ARG_BIT(ARG_ALL) | ARG_BIT(ARG_MINE) | ARG_BIT(ARG_OF_USER), NEED_TREE, cmd_list },
-	{ "show", "Show all there is to know of one lease.", OPERANDS_ID, ARG_BIT(ARG_JSON), NEED_TREE, cmd_show },
-	{ "wait", "Wait until a lease is in a state.", OPERANDS_ID_STATE, ARG_BIT(ARG_TIMEOUT), NEED_DAEMON | NEED_STATE,
-	  cmd_wait },
-	{ "events", "Follow what happens to leases, a line each.", OPERANDS_NONE, ARG_BIT(ARG_JSON) | ARG_BIT(ARG_LEASE),
-	  NEED_DAEMON | NEED_STATE, cmd_events },
+	  ARG_BIT(ARG_JSON) | ARG_BIT(ARG_ALL) | ARG_BIT(ARG_MINE) | ARG_BIT(ARG_OF_USER), NEED_TREE,
+	  cmd_list },
+	{ "show", "Show all there is to know of one lease.", OPERANDS_ID, ARG_BIT(ARG_JSON), NEED_TREE,
+	  cmd_show },
+	{ "wait", "Wait until a lease is in a state.", OPERANDS_ID_STATE, ARG_BIT(ARG_TIMEOUT),
+	  NEED_DAEMON | NEED_STATE, cmd_wait },
+	{ "events", "Follow what happens to leases, a line each.", OPERANDS_NONE,
+	  ARG_BIT(ARG_JSON) | ARG_BIT(ARG_LEASE), NEED_DAEMON | NEED_STATE, cmd_events },
 	{ "ledger", "Print what has happened to leases, oldest first.", OPERANDS_NONE,
-	  ARG_BIT(ARG_JSON) | ARG_BIT(ARG_LEASE) | ARG_BIT(ARG_SINCE) | ARG_BIT(ARG_OF_USER) | ARG_BIT(ARG_LIMIT), NEED_TREE,
-	  cmd_ledger },
-	{ "init", "Make what the daemon needs before its first start.", OPERANDS_NONE, ARG_BIT(ARG_DRY_RUN), 0, cmd_init },
+	  ARG_BIT(ARG_JSON) | ARG_BIT(ARG_LEASE) | ARG_BIT(ARG_SINCE) | ARG_BIT(ARG_OF_USER) |
+		  ARG_BIT(ARG_LIMIT),
+	  NEED_TREE, cmd_ledger },
+	{ "init", "Make what the daemon needs before its first start.", OPERANDS_NONE, ARG_BIT(ARG_DRY_RUN),
+	  0, cmd_init },
 	{ "hold", "Stop every destructive act until lifted, or until the time is over.", OPERANDS_NONE,
 	  ARG_BIT(ARG_FOR) | ARG_BIT(ARG_LIFT), NEED_DAEMON | NEED_STATE, cmd_hold },
 	{ 0 },
@@ -55,7 +62,8 @@ static const struct {
 
 static bool in_kbox(const char *name)
 {
-	return !strcmp(name, "create") || !strcmp(name, "renew") || !strcmp(name, "release") || !strcmp(name, "list");
+	return !strcmp(name, "create") || !strcmp(name, "renew") || !strcmp(name, "release") ||
+	       !strcmp(name, "list");
 }
 
 const struct command *command_find(const char *name, bool kbox)
@@ -83,8 +91,8 @@ static void print_option(FILE *out, const char *name, const char *value, bool op
 {
 	char left[64];
 
-	(void)snprintf(left, sizeof left, "--%s%s%s%s", name, !value ? "" : optional ? "[=" : " ", value ? value : "",
-		       optional ? "]" : "");
+	(void)snprintf(left, sizeof left, "--%s%s%s%s", name,
+		       !value ? "" : (optional ? "[=" : " "), value ? value : "", optional ? "]" : "");
 	fprintf(out, "  %-18s %s\n", left, text);
 }
 
@@ -95,7 +103,8 @@ void command_help(const struct command *c, FILE *out)
 	fputc('\n', out);
 	for (int i = 0; i < ARG_MAX; i++)
 		if (c->takes & ARG_BIT(i))
-			print_option(out, arg_table[i].name, arg_table[i].value, arg_table[i].optional, arg_table[i].text);
+			print_option(out, arg_table[i].name, arg_table[i].value, arg_table[i].optional,
+				     arg_table[i].text);
 	print_option(out, "notices", "DIR", false, "the notices tree to use");
 	print_option(out, "help", NULL, false, "this text");
 }

@@ -13,8 +13,8 @@ struct command {
 	const char *name;
 	const char *sentence;
 	enum operands operands;
-	uint32_t takes; /* ARG_BIT()s */
-	unsigned needs; /* NEED_* of world.h, seen to before run is called */
+	uint32_t takes;                              /* ARG_BIT()s */
+	unsigned needs;                              /* NEED_* of world.h, seen to before run is called */
 	int (*run)(struct world *w, struct args *a); /* gives the exit status */
 };
 extern const struct command command_table[]; /* ends with name NULL */

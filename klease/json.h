@@ -1,6 +1,6 @@
 /*
- * klease/json.h: leases and transitions as JSON. Keys are the fields' names; times are whole milliseconds since 1970 (UTC), durations whole
- * milliseconds; what is not said, or never, is null.
+ * klease/json.h: leases and transitions as JSON. Keys are the fields' names; times are whole milliseconds
+ * since 1970 (UTC), durations whole milliseconds; what is not said, or never, is null.
  */
 #ifndef KLEASE_JSON_H
 #define KLEASE_JSON_H

@@ -76,14 +76,17 @@ static bool wait_active(const struct keeper_plan *plan)
 	statewatch_open(&s, plan->w, plan->id);
 	for (;;) {
 		r = views_get(plan->w, plan->id, &v);
-		if (r == -ENOENT || (r == 0 && (view_over(&v) || !strcmp(v.state, "expired") || !strcmp(v.state, "failed"))))
+		if (r == -ENOENT ||
+		    (r == 0 && (view_over(&v) || !strcmp(v.state, "expired") || !strcmp(v.state, "failed"))))
 			break;
 		if (r == 0 && (!strcmp(v.state, "active") || !strcmp(v.state, "idle"))) {
 			active = true;
 			break;
 		}
-		/* A daemon that has long been gone must not find a request of yesterday; one that it had admitted is its own. */
-		if (statewatch_wait(&s, 0, -1) == STATEWATCH_GONE && unlinkat(plan->w->tree.queue, plan->name, 0) == 0)
+		/* A daemon that has long been gone must not find a request of yesterday; one that it had
+		 * admitted is its own. */
+		if (statewatch_wait(&s, 0, -1) == STATEWATCH_GONE &&
+		    unlinkat(plan->w->tree.queue, plan->name, 0) == 0)
 			break;
 	}
 	statewatch_close(&s);
@@ -118,7 +121,8 @@ static int start(const struct keeper_plan *plan, pid_t *ret)
 	return 0;
 }
 
-/* Our own children, which nobody else can reap: their numbers are theirs for as long as we do not wait for them. */
+/* Our own children, which nobody else can reap: their numbers are theirs for as long as we do not wait for
+ * them. */
 static void signal_children(int sig)
 {
 	FILE *f = fopen("/proc/thread-self/children", "re");
@@ -136,7 +140,7 @@ static void signal_children(int sig)
 
 struct life {
 	int sock, chld;
-	pid_t command;	 /* 0 = it has ended */
+	pid_t command; /* 0 = it has ended */
 	bool unwatched;
 	int64_t stop_at; /* mono; when what is left is killed; 0 = nobody ends it */
 };
@@ -219,5 +223,8 @@ int keeper_live(const struct keeper_plan *plan, int sock)
 		l.sock = -1;
 	}
 	tend(&l);
+	/* Who waits for the command gives the lease back and hangs up. Gone before that, we would be work that ended by itself. */
+	while (l.sock >= 0)
+		hear(&l);
 	return 0;
 }

@@ -48,8 +48,8 @@ static int hello(int sock)
 
 static void ignore_signals(void)
 {
-	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU,
-				       SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM };
+	static const int ignored[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN,
+				       SIGTTOU, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM };
 	struct sigaction sa = { .sa_handler = SIG_IGN };
 	sigset_t chld;
 

@@ -1,14 +1,19 @@
 /*
- * klease/keeper.h: the workload of runtime process: a process that keeps the user's command and all that it forks.
+ * klease/keeper.h: the workload of runtime process: a process that keeps the user's command and all that it
+ * forks. klease forks it before it asks for a lease, because a lock names its workload. It adopts orphans
+ * (PR_SET_CHILD_SUBREAPER), ignores what a terminal sends, starts the command when told, waits for every child
+ * there is, and goes. klease(run) stays at the other end of a socket:
  *
- * klease forks it before it asks for a lease, because a lock names its workload. It adopts orphans (PR_SET_CHILD_SUBREAPER), ignores what a
- * terminal sends, starts the command when told, waits for every child there is, and goes. klease(run) stays at the other end of a socket:
+ *	keeper                            klease
+ *	HELLO (pid, start)
+ *	                                  writes the lock, then GO; or nothing and hangs up: the keeper goes
+ *	STARTED or EXEC_FAILED (errno)
+ *	                                  SIGNAL (number), for the command
+ *	ENDED (what waitpid said)
+ *	                                  releases and exits
+ *	stays for what is left, until childless or destroyed
  *
- *	keeper: HELLO (pid, start)         klease: writes the lock, then GO, or nothing and hangs up: the keeper goes
- *	keeper: STARTED or EXEC_FAILED (errno)   klease: SIGNAL (number), for the command
- *	keeper: ENDED (what waitpid said)  klease: releases and exits; the keeper stays for what is left, until childless or destroyed
- *
- * `create` hangs up after GO; that keeper has a session of its own and waits for the daemon's word by itself.
+ * `create` hangs up after GO_QUEUED; that keeper has a session of its own and waits for the daemon's word itself.
  */
 #ifndef KLEASE_KEEPER_H
 #define KLEASE_KEEPER_H
@@ -17,7 +22,7 @@
 
 enum keeper_word {
 	KEEPER_HELLO = 1,
-	KEEPER_GO,	     /* start the command */
+	KEEPER_GO,           /* start the command */
 	KEEPER_GO_UNWATCHED, /* the same, and end it when klease is gone: no daemon would */
 	KEEPER_GO_QUEUED,    /* wait for the lease to become active first */
 	KEEPER_SIGNAL,

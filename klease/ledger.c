@@ -1,30 +1,33 @@
 #include "config.h"
 
 #include "klease/ledger.h"
+#include "klease/ledger-sqlite.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define BUSY_MS 2000
 
-#define COLUMNS                                                                                              \
-	"seq, at, id, generation, from_state, to_state, requester, user, surface, runtime, profile, session, " \
-	"labels, zombie_ms, lateness_ms, why"
+static const struct sqlite *sq; /* set once, by ledger_read */
+
+#define COLUMNS                                                                                       \
+	"seq, at, id, generation, from_state, to_state, requester, user, surface, runtime, profile, " \
+	"session, labels, zombie_ms, lateness_ms, why"
 
 /* The newest so many, then turned round: oldest first, whatever the limit. */
-static const char query[] = "SELECT * FROM (SELECT " COLUMNS " FROM ledger WHERE (?1 IS NULL OR id = ?1)"
-			    " AND (?2 IS NULL OR user = ?2) AND at >= ?3 ORDER BY seq DESC LIMIT ?4) ORDER BY seq";
+static const char query[] =
+	"SELECT * FROM (SELECT " COLUMNS " FROM ledger WHERE (?1 IS NULL OR id = ?1)"
+	" AND (?2 IS NULL OR user = ?2) AND at >= ?3 ORDER BY seq DESC LIMIT ?4) ORDER BY seq";
 /* Without a limit nothing has to be gathered first. */
 static const char query_all[] = "SELECT " COLUMNS " FROM ledger WHERE (?1 IS NULL OR id = ?1)"
 				" AND (?2 IS NULL OR user = ?2) AND at >= ?3 AND ?4 < 0 ORDER BY seq";
 
 static void text(sqlite3_stmt *st, int col, char *to, size_t size)
 {
-	const char *s = (const char *)sqlite3_column_text(st, col);
+	const char *s = (const char *)sq->column_text(st, col);
 
 	(void)strlcpy(to, s ? s : "", size);
 }
@@ -42,56 +45,57 @@ static void take_labels(struct view *v, const char *s)
 
 static int64_t number_or(sqlite3_stmt *st, int col, int64_t other)
 {
-	return sqlite3_column_type(st, col) == SQLITE_NULL ? other : sqlite3_column_int64(st, col);
+	return sq->column_type(st, col) == SQLITE_NULL ? other : sq->column_int64(st, col);
 }
 
 static void take_line(sqlite3_stmt *st, struct ledger_line *l)
 {
 	memset(l, 0, sizeof *l);
-	l->step.seq = (uint64_t)sqlite3_column_int64(st, 0);
-	l->step.at = sqlite3_column_int64(st, 1);
+	l->step.seq = (uint64_t)sq->column_int64(st, 0);
+	l->step.at = sq->column_int64(st, 1);
 	text(st, 2, l->v.id, sizeof l->v.id);
-	l->v.generation = (uint64_t)sqlite3_column_int64(st, 3);
+	l->v.generation = (uint64_t)sq->column_int64(st, 3);
 	text(st, 4, l->step.from, sizeof l->step.from);
 	text(st, 5, l->step.to, sizeof l->step.to);
-	l->v.requester = (uint32_t)sqlite3_column_int64(st, 6);
+	l->v.requester = (uint32_t)sq->column_int64(st, 6);
 	text(st, 7, l->v.user, sizeof l->v.user);
 	text(st, 8, l->v.surface, sizeof l->v.surface);
 	text(st, 9, l->v.runtime, sizeof l->v.runtime);
 	text(st, 10, l->v.profile, sizeof l->v.profile);
 	text(st, 11, l->v.session, sizeof l->v.session);
-	take_labels(&l->v, (const char *)sqlite3_column_text(st, 12));
+	take_labels(&l->v, (const char *)sq->column_text(st, 12));
 	l->zombie_ms = number_or(st, 13, -1);
 	l->lateness_ms = number_or(st, 14, -1);
 	text(st, 15, l->step.why, sizeof l->step.why);
 }
 
-static int run_query(sqlite3 *db, const struct ledger_query *q, int (*each)(void *arg, const struct ledger_line *l), void *arg)
+static int run_query(sqlite3 *db, const struct ledger_query *q,
+		     int (*each)(void *arg, const struct ledger_line *l), void *arg)
 {
 	struct ledger_line l;
 	sqlite3_stmt *st;
 	int r = 0, e;
 
-	if (sqlite3_prepare_v2(db, q->limit ? query : query_all, -1, &st, NULL) != SQLITE_OK)
+	if (sq->prepare_v2(db, q->limit ? query : query_all, -1, &st, NULL) != SQLITE_OK)
 		return -EIO;
 	if (q->lease)
-		(void)sqlite3_bind_text(st, 1, q->lease, -1, SQLITE_STATIC);
+		(void)sq->bind_text(st, 1, q->lease, -1, SQLITE_STATIC);
 	if (q->user)
-		(void)sqlite3_bind_text(st, 2, q->user, -1, SQLITE_STATIC);
-	(void)sqlite3_bind_int64(st, 3, q->since);
-	(void)sqlite3_bind_int(st, 4, q->limit ? q->limit : -1);
-	while (r == 0 && (e = sqlite3_step(st)) == SQLITE_ROW) {
+		(void)sq->bind_text(st, 2, q->user, -1, SQLITE_STATIC);
+	(void)sq->bind_int64(st, 3, q->since);
+	(void)sq->bind_int(st, 4, q->limit ? q->limit : -1);
+	while (r == 0 && (e = sq->step(st)) == SQLITE_ROW) {
 		take_line(st, &l);
 		r = each(arg, &l);
 	}
 	if (r == 0 && e != SQLITE_DONE)
 		r = -EIO;
-	(void)sqlite3_finalize(st);
+	(void)sq->finalize(st);
 	return r;
 }
 
-int ledger_read(const struct world *w, const struct ledger_query *q, int (*each)(void *arg, const struct ledger_line *l),
-		void *arg, char err[LEDGER_ERR_SIZE])
+int ledger_read(const struct world *w, const struct ledger_query *q,
+		int (*each)(void *arg, const struct ledger_line *l), void *arg, char err[LEDGER_ERR_SIZE])
 {
 	sqlite3 *db = NULL;
 	int r;
@@ -100,15 +104,21 @@ int ledger_read(const struct world *w, const struct ledger_query *q, int (*each)
 		return -ENOENT;
 	if (faccessat(AT_FDCWD, w->beacon.db, R_OK, AT_EACCESS) < 0)
 		return errno == ENOENT ? -ENOENT : -EACCES;
-	if (sqlite3_open_v2(w->beacon.db, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, NULL) != SQLITE_OK) {
+	sq = sqlite_load();
+	if (!sq) {
+		(void)snprintf(err, LEDGER_ERR_SIZE, "SQLite (libsqlite3.so.0) cannot be loaded");
+		return -EIO;
+	}
+	if (sq->open_v2(w->beacon.db, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOFOLLOW, NULL) != SQLITE_OK) {
 		r = -EIO;
 	} else {
-		(void)sqlite3_busy_timeout(db, BUSY_MS);
+		(void)sq->busy_timeout(db, BUSY_MS);
 		r = run_query(db, q, each, arg);
 	}
 	if (r == -EIO)
-		(void)snprintf(err, LEDGER_ERR_SIZE, "%s: %s", w->beacon.db, db ? sqlite3_errmsg(db) : "out of memory");
-	(void)sqlite3_close(db);
+		(void)snprintf(err, LEDGER_ERR_SIZE, "%s: %s", w->beacon.db,
+			       db ? sq->errmsg(db) : "out of memory");
+	(void)sq->close(db);
 	return r;
 }
 

@@ -1,10 +1,10 @@
 /*
- * klease: the command. Finds the subcommand in the table, lets args.c read its words, sets up what it needs, runs it.
+ * klease: the command. Finds the subcommand in the table, lets args.c read its words, sets up what it needs,
+ * runs it.
  */
 #include "config.h"
 
 #include <getopt.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,9 @@ int main(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	const char *base = argc > 0 && strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argc > 0 ? argv[0] : "klease";
+	const char *base = argc > 0 && strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1
+			   : argc > 0                        ? argv[0]
+							     : "klease";
 	bool kbox = !strcmp(base, "kbox-lease"), user = false;
 	const char *notices = NULL;
 	const struct command *c;
@@ -74,7 +76,6 @@ int main(int argc, char **argv)
 
 	fill_stdio();
 	child_remember_signals();
-	setlocale(LC_CTYPE, "");
 	say_as(kbox ? "kbox-lease" : "klease", NULL);
 	while ((v = getopt_long(argc, argv, "+:h", globals, NULL)) != -1) {
 		switch (v) {

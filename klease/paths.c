@@ -4,26 +4,25 @@
 
 #include <basedir.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 static int below(char *buf, size_t size, const char *(*home)(xdgHandle *), const char *rest)
 {
-	xdgHandle h;
+	/* Once a process, and kept: xdgWipeHandle of 1.2.0 forgets to free the runtime folder's name. */
+	static xdgHandle h;
+	static bool ready;
 	const char *dir;
-	int n, r = 0;
+	int n;
 
-	if (!xdgInitHandle(&h))
+	if (!ready && !xdgInitHandle(&h))
 		return -ENOENT;
+	ready = true;
 	dir = home(&h);
-	if (!dir || dir[0] != '/') {
-		r = -ENOENT;
-	} else {
-		n = snprintf(buf, size, "%s/%s", dir, rest);
-		if (n < 0 || (size_t)n >= size)
-			r = -ENAMETOOLONG;
-	}
-	xdgWipeHandle(&h);
-	return r;
+	if (!dir || dir[0] != '/')
+		return -ENOENT;
+	n = snprintf(buf, size, "%s/%s", dir, rest);
+	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
 int paths_notices(char *buf, size_t size)

@@ -23,10 +23,11 @@
 int request_make(const struct world *w, const struct args *a, struct request *q)
 {
 	const char *session = w->trust_env ? getenv("KLEASE_SESSION") : NULL;
-	char buf[SAFE_SIZE];
+	char buf[SAFE_SIZE], user[LEASE_USER_SIZE];
 	int n;
 
 	q->record = a->record;
+	world_user(w, user);
 	lease_id_make(q->record.id);
 	if (!q->record.surface[0])
 		(void)strlcpy(q->record.surface, "cli", sizeof q->record.surface);
@@ -37,7 +38,7 @@ int request_make(const struct world *w, const struct args *a, struct request *q)
 			say("KLEASE_SESSION='%s' is no lease's id and is not used", safe(buf, session));
 	}
 	(void)strlcpy(q->record.boot, w->boot, sizeof q->record.boot);
-	if (lease_name_make(q->name, q->record.surface, w->user, q->record.id) < 0) {
+	if (lease_name_make(q->name, q->record.surface, user, q->record.id) < 0) {
 		say("cannot make a file name of surface '%s'", safe(buf, q->record.surface));
 		return KX_USAGE;
 	}
@@ -56,7 +57,8 @@ int request_put(const struct world *w, const struct request *q)
 	int r = lease_record_format(&q->record, buf, sizeof buf, &len);
 
 	if (r < 0) {
-		say("the request is too long for a lock of %d bytes: fewer or shorter labels", LEASE_FILE_MAX);
+		say("the request is too long for a lock of %d bytes: fewer or shorter labels",
+		    LEASE_FILE_MAX);
 		return KX_USAGE;
 	}
 	r = lease_create(w->tree.queue, q->name, buf, len);
@@ -109,7 +111,8 @@ static void show_progress(struct progress *p, const struct view *v)
 
 	if (!p->tty || waited < LEASE_NS_PER_S)
 		return;
-	fprintf(stderr, "\r\033[K%s waits, %lld s: %.100s", v->id, (long long)(waited / LEASE_NS_PER_S), safe(why, v->why));
+	fprintf(stderr, "\r\033[K%s waits, %lld s: %.100s", v->id, (long long)(waited / LEASE_NS_PER_S),
+		safe(why, v->why));
 	p->shown = true;
 }
 
@@ -167,9 +170,7 @@ static int await(struct world *w, const struct awaited *a, struct view *v, struc
 				goto out;
 			}
 			continue;
-		case STATEWATCH_GONE:
-			status = KX_NODAEMON;
-			goto out;
+		case STATEWATCH_GONE: status = KX_NODAEMON; goto out;
 		case STATEWATCH_CHANGED: continue;
 		}
 	}

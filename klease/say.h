@@ -1,5 +1,6 @@
 /*
- * klease/say.h: words for people on stderr, and text from other people's files made harmless before it reaches a terminal.
+ * klease/say.h: words for people on stderr, and text from other people's files made harmless before it
+ * reaches a terminal.
  */
 #ifndef KLEASE_SAY_H
 #define KLEASE_SAY_H
@@ -13,7 +14,8 @@ const char *say_program(void);
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #define SAFE_SIZE 1024
-/* s with control bytes and what is no text of the locale written as vis(3) does; cut at the buffer's end. Gives buf. */
+/* s with control bytes and what is no text of the locale written as vis(3) does; cut at the buffer's end.
+ * Gives buf. */
 const char *safe(char buf[SAFE_SIZE], const char *s);
 
 #endif

@@ -13,8 +13,12 @@
 
 #define LOOK_AGAIN (500 * LEASE_NS_PER_MS) /* for a dead daemon */
 #define LOOK_BLIND (100 * LEASE_NS_PER_MS) /* without inotify */
-#define MASK                                                                                                   \
-	(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+#define MASK                                                                                     \
+	(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_DELETE_SELF | \
+	 IN_MOVE_SELF | IN_ONLYDIR)
+
+/* After these nothing said so far can be relied on: look at all. */
+#define MASK_ALL (IN_Q_OVERFLOW | IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF)
 
 static void arm(struct statewatch *s)
 {
@@ -69,8 +73,7 @@ static bool drain(struct statewatch *s)
 
 		for (const char *p = buf; p < buf + n; p += sizeof *e + e->len) {
 			e = (const struct inotify_event *)(const void *)p;
-			any |= tell(s, (e->mask & (IN_Q_OVERFLOW | IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF)) || !e->len ?
-						       NULL : e->name);
+			any |= tell(s, (e->mask & MASK_ALL) || !e->len ? NULL : e->name);
 		}
 	}
 	return any;
@@ -84,7 +87,9 @@ static int64_t earlier(int64_t a, int64_t b)
 enum statewatch_result statewatch_wait(struct statewatch *s, int64_t deadline, int fd)
 {
 	for (;;) {
-		struct pollfd p[3] = { { s->inotify, POLLIN, 0 }, { s->daemon, POLLIN, 0 }, { fd, POLLIN, 0 } };
+		struct pollfd p[3] = { { s->inotify, POLLIN, 0 },
+				       { s->daemon, POLLIN, 0 },
+				       { fd, POLLIN, 0 } };
 		int64_t until = deadline;
 
 		if (s->dead_since)

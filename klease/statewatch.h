@@ -1,9 +1,10 @@
 /*
- * klease/statewatch.h: waiting for the daemon's word: inotify on the folder of state files, with an eye on the daemon itself.
+ * klease/statewatch.h: waiting for the daemon's word: inotify on the folder of state files, with an eye on
+ * the daemon itself.
  *
- * Calling sequence: open, then look at what is there, then wait, look, wait, …: what changes after open is never missed. An event means
- * "look", not "what". While the daemon is dead it is looked for twice a second; back again, its folder is watched anew.
- * Without inotify (too many instances) it polls.
+ * Calling sequence: open, then look at what is there, then wait, look, wait, …: what changes after open is
+ * never missed. An event means "look", not "what". While the daemon is dead it is looked for twice a second;
+ * back again, its folder is watched anew. Without inotify (too many instances) it polls.
  */
 #ifndef KLEASE_STATEWATCH_H
 #define KLEASE_STATEWATCH_H
@@ -15,15 +16,15 @@
 enum statewatch_result {
 	STATEWATCH_CHANGED,
 	STATEWATCH_DEADLINE,
-	STATEWATCH_FD,	 /* the caller's own descriptor has something */
+	STATEWATCH_FD,   /* the caller's own descriptor has something */
 	STATEWATCH_GONE, /* no daemon for STATEWATCH_DAEMON_GONE */
 };
 
 struct statewatch {
 	struct world *w;
 	int inotify, daemon;
-	int64_t dead_since;	/* mono; 0 = it lives */
-	const char *only;	/* the one name that matters; NULL = all */
+	int64_t dead_since; /* mono; 0 = it lives */
+	const char *only;   /* the one name that matters; NULL = all */
 	/* For each name that changed; NULL = look at all of them. May be NULL. */
 	void (*changed)(void *arg, const char *name);
 	void *arg;

@@ -1,6 +1,6 @@
 /*
- * klease/table.h: tables for people. Cells come from files that others wrote: each is made safe here. On a terminal the last column is cut so
- * that a row is a line.
+ * klease/table.h: tables for people. Cells come from files that others wrote: each is made safe here. On a
+ * terminal the last column is cut so that a row is a line.
  */
 #ifndef KLEASE_TABLE_H
 #define KLEASE_TABLE_H

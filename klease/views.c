@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "klease/clock.h"
 #include "klease/ledger.h"
 #include "lease/duration.h"
 
@@ -27,9 +28,11 @@ const char *view_state_words(const struct view *v, char buf[32])
 static void freshen(struct world *w, struct view *v)
 {
 	struct lease_stat st;
+	int64_t now = clock_wall();
 
+	/* A stamp from the future is a beat of now, as it is to the daemon. */
 	if (v->lock[0] && lease_stat(w->tree.active, v->lock, &st) == 0 && st.uid == v->requester && st.mtime != v->mtime)
-		view_refresh(v, st.mtime);
+		view_refresh(v, st.mtime < now ? st.mtime : now);
 }
 
 /* The middle of lock-SURFACE-USER-ID is for people; the owner is who the kernel says it is. */
@@ -37,8 +40,10 @@ static void name_owner(struct view *v, const struct lease_record *r, const char 
 {
 	size_t len = strlen(name), from = strlen("lock-") + strlen(r->surface) + 1;
 
-	if (r->surface[0] && len > from + LEASE_ID_SIZE && !strncmp(name + strlen("lock-"), r->surface, strlen(r->surface)))
-		(void)snprintf(v->user, sizeof v->user, "%.*s", (int)(len - from - LEASE_ID_SIZE), name + from);
+	if (r->surface[0] && len > from + LEASE_ID_SIZE &&
+	    !strncmp(name + strlen("lock-"), r->surface, strlen(r->surface)))
+		(void)snprintf(v->user, sizeof v->user, "%.*s", (int)(len - from - LEASE_ID_SIZE),
+			       name + from);
 	else
 		(void)snprintf(v->user, sizeof v->user, "%u", v->requester);
 }
@@ -90,7 +95,8 @@ int views_get(struct world *w, const char *id, struct view *ret)
 	if (w->state >= 0)
 		r = lease_read(w->state, id, w->beacon_uid, buf, sizeof buf, &len, NULL);
 	if (r == 0) {
-		if (view_parse(buf, len, ret, &err) < 0 || strcmp(ret->id, id) || !state_public_valid(ret->state))
+		if (view_parse(buf, len, ret, &err) < 0 || strcmp(ret->id, id) ||
+		    !state_public_valid(ret->state))
 			return -EBADMSG;
 		freshen(w, ret);
 		return 0;

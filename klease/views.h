@@ -1,6 +1,6 @@
 /*
- * klease/views.h: leases as klease sees them: state files, made fresh by a stat of the lock, and locks that the daemon has said nothing about yet.
- * Nothing here renews: locks are looked at, never touched.
+ * klease/views.h: leases as klease sees them: state files, made fresh by a stat of the lock, and locks that
+ * the daemon has said nothing about yet. Nothing here renews: locks are looked at, never touched.
  */
 #ifndef KLEASE_VIEWS_H
 #define KLEASE_VIEWS_H

@@ -22,11 +22,15 @@
 
 #define SYSTEM_NOTICES RUNDIR "/leasewatch/notices"
 
-static bool trusted(uid_t uid)
+/* Somebody else's beacon counts where he alone can have put it: the daemon may run as any user ([daemon] user). */
+static bool trusted(uid_t uid, int root)
 {
 	struct passwd *pw;
+	struct stat st;
 
 	if (uid == 0 || uid == geteuid())
+		return true;
+	if (fstat(root, &st) == 0 && st.st_uid == uid && !(st.st_mode & (S_IWGRP | S_IWOTH)))
 		return true;
 	pw = getpwnam("leasewatch");
 	return pw && pw->pw_uid == uid;
@@ -40,8 +44,9 @@ static bool beacon_read(struct world *w)
 	size_t len;
 
 	w->has_beacon = false;
-	if (w->tree.root < 0 || lease_read(w->tree.root, LEASE_BEACON_NAME, (uid_t)-1, buf, sizeof buf, &len, &st) < 0 ||
-	    !trusted(st.uid))
+	if (w->tree.root < 0 ||
+	    lease_read(w->tree.root, LEASE_BEACON_NAME, (uid_t)-1, buf, sizeof buf, &len, &st) < 0 ||
+	    !trusted(st.uid, w->tree.root))
 		return false;
 	if (lease_beacon_parse(buf, len, &w->beacon, &err) < 0)
 		return false;
@@ -58,7 +63,8 @@ int world_daemon_fd(const struct world *w)
 		return -ESRCH;
 	r = lease_process_open(&w->beacon.daemon, (uid_t)-1, &fd);
 	if (r == -ESRCH && kill(w->beacon.daemon.pid, 0) < 0 && errno == EPERM) {
-		/* /proc is mounted with hidepid: its start time is not ours to read, but somebody's process it is. */
+		/* /proc is mounted with hidepid: its start time is not ours to read, but somebody's process
+		 * it is. */
 		fd = (int)syscall(SYS_pidfd_open, w->beacon.daemon.pid, 0);
 		return fd < 0 ? -errno : fd;
 	}
@@ -99,23 +105,20 @@ static bool try_tree(struct world *w, const char *path)
 		args_usage("the path of the notices tree is too long");
 	free(full);
 	w->system = !strcmp(w->notices, SYSTEM_NOTICES);
-	if (lease_tree_open(&w->tree, w->notices) < 0)
+	w->tree_error = lease_tree_open(&w->tree, w->notices);
+	if (w->tree_error < 0)
 		w->tree = (struct lease_tree)LEASE_TREE_CLOSED;
 	return world_look(w);
 }
 
-static void who_are_we(struct world *w)
+void world_user(const struct world *w, char user[LEASE_USER_SIZE])
 {
-	struct passwd *pw;
+	struct passwd *pw = getpwuid(w->uid);
 
-	w->uid = geteuid();
-	pw = getpwuid(w->uid);
-	if (pw && strlen(pw->pw_name) < sizeof w->user)
-		(void)strlcpy(w->user, pw->pw_name, sizeof w->user);
+	if (pw && strlen(pw->pw_name) < LEASE_USER_SIZE)
+		(void)strlcpy(user, pw->pw_name, LEASE_USER_SIZE);
 	else
-		(void)snprintf(w->user, sizeof w->user, "%u", w->uid);
-	if (lease_boot_id(w->boot) < 0)
-		w->boot[0] = '\0';
+		(void)snprintf(user, LEASE_USER_SIZE, "%u", w->uid);
 }
 
 void world_find(struct world *w, const char *notices, bool user)
@@ -126,7 +129,9 @@ void world_find(struct world *w, const char *notices, bool user)
 	memset(w, 0, sizeof *w);
 	w->tree = (struct lease_tree)LEASE_TREE_CLOSED;
 	w->state = -1;
-	who_are_we(w);
+	w->uid = geteuid();
+	if (lease_boot_id(w->boot) < 0)
+		w->boot[0] = '\0';
 	w->trust_env = !getauxval(AT_SECURE) && (w->uid != 0 || user);
 	env = w->trust_env ? getenv("KLEASE_NOTICES") : NULL;
 	if (notices || (env && *env)) {
@@ -159,6 +164,10 @@ void world_say_no_daemon(const struct world *w)
 
 int world_need(struct world *w, unsigned needs)
 {
+	if (needs != 0 && w->tree.root < 0 && w->tree_error != -ENOENT) {
+		say("cannot open the notices tree %s: %s", w->notices, strerror(-w->tree_error));
+		return KX_FAILED;
+	}
 	if (needs != 0 && w->tree.root < 0) {
 		world_say_no_daemon(w);
 		return KX_NODAEMON;

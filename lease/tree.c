@@ -11,8 +11,6 @@
 #include "lease/at.h"
 #include "lease/tree.h"
 
-#define TMP_PREFIX ".tmp-"
-
 /*
  * The root may lie anywhere, so the path to it is the caller's to trust; only its last part must be no link.
  * "root/" and "root/." would follow one, O_NOFOLLOW or not, so these endings are taken off first.
@@ -88,7 +86,7 @@ static int list_buffer(const char *buf, size_t len, int (*each)(void *arg, const
 
 		at += d->d_reclen;
 		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 ||
-		    strncmp(d->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) == 0)
+		    strncmp(d->d_name, LEASE_TMP_PREFIX, strlen(LEASE_TMP_PREFIX)) == 0)
 			continue;
 		stop = each(arg, d->d_name);
 		if (stop)

@@ -64,6 +64,9 @@ int lease_move(int from, const char *name, int to, const char *to_name);
 /* The name in dirfd that ends in this id: 0, -ENOENT. Copies the first `lock-` name that does. */
 int lease_find(int dirfd, const char *id, char name[LEASE_NAME_SIZE]);
 
+/* What is being written has a name that begins so; it is nobody's lock yet. */
+#define LEASE_TMP_PREFIX ".tmp-"
+
 /* Calls each() for every entry but "." and ".." and `.tmp-*`; stops when it gives non-zero and returns that. No order. */
 int lease_list(int dirfd, int (*each)(void *arg, const char *name), void *arg);
 

@@ -56,6 +56,12 @@ int actor_env_make(struct actor_env *e, const struct actor *x, const struct act_
 		add(e, "LEASE_PID=%" PRId32, r->process.pid);
 		add(e, "LEASE_PID_START=%" PRIu64, r->process.start);
 	}
+	if (x->o->sessions)
+		add(e, "LEASE_SESSIONS=%s", x->o->sessions);
+	if (r->verb == ACT_WARN) {
+		add(e, "LEASE_ABOUT=%s", r->about);
+		add(e, "LEASE_SECONDS=%" PRId32, r->seconds);
+	}
 	if (x->o->user_mode) {
 		add_ours(e, "HOME");
 		add_ours(e, "XDG_RUNTIME_DIR");

@@ -15,6 +15,7 @@ struct actor_options {
 	pid_t watcher;		 /* to wait for, and to pass SIGHUP and SIGTERM on to */
 	const char *runtimes;	 /* folder of runtime programs: absolute, root's (or ours) alone to write: checked at start */
 	const char *work;	 /* folder for private directories, one a lease and generation (0700, ours): WORK/RUNTIME/ID.GENERATION */
+	const char *sessions;	 /* folder of the twins that pam_lease writes: named to runtimes, never read here */
 	bool user_mode;
 };
 /* 0 = the watcher ended in good order or SIGTERM/SIGINT was obeyed; 1 = it broke. Never touches a workload on its way out. */

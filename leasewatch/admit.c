@@ -39,10 +39,25 @@ static int check(struct watcher *w, struct entry *e, char why[LEASE_WHY_SIZE])
 		(void)snprintf(why, LEASE_WHY_SIZE, "no such profile: %s", l->record.profile);
 		return -1;
 	}
+	if (l->record.is_session) {
+		/* It has no workload: the runtime that drives nothing, and its use is its own beats. */
+		(void)snprintf(l->policy.runtime, sizeof(l->policy.runtime), "session");
+		l->policy.usage = LEASE_USAGE_EXPLICIT;
+		l->record.usage = LEASE_USAGE_UNSET;
+		l->record.runtime[0] = '\0';
+	} else if (strcmp(l->record.runtime, "session") == 0) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "runtime session is for sessions: kind=session");
+		return -1;
+	}
 	if (policy_apply_record(&l->policy, &l->record, why, note) < 0)
 		return -1;
 	if (note[0])
 		log_info("%s: %s", l->id, note);
+	if (l->record.is_session && (l->record.workload.pid != 0 || e->place != AT_ACTIVE)) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "%s", e->place != AT_ACTIVE ? "a session's lock is made in active/" :
+								   "a session has no workload: pid= is not for it");
+		return -1;
+	}
 	if (strcmp(l->policy.runtime, "process") == 0 && l->record.workload.pid == 0) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "runtime process needs a command: klease create -- COMMAND, or klease run");
 		return -1;
@@ -114,6 +129,7 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 	l->mtime = st->mtime;
 	l->created = l->since = l->renewed = l->used = l->looked = w->now.mono;
 	l->created_wall = l->since_wall = w->now.wall;
+	l->skew = w->now.wall - w->now.mono;
 	e->place = kind == WATCH_QUEUE ? AT_QUEUE : AT_ACTIVE;
 	user_from_name(l->name, rec.surface, l->user);
 	(void)snprintf(l->why, sizeof(l->why), "asked for");

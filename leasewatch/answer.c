@@ -59,16 +59,20 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 	const char *line = a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome);
 	int64_t now = w->now.mono;
 
-	if (a->verb != ACT_STAT)
+	if (a->verb != ACT_STAT && a->verb != ACT_WARN)
 		e->l.act_deadline = 0;
 	switch ((enum act_verb)a->verb) {
 	case ACT_CREATE:
 		if (done)
 			take_place(e, a);
-		step(w, e, done ? EV_STARTED : EV_START_FAILED, now, done ? "its workload runs" : line);
+		step(w, e, done ? EV_STARTED : EV_START_FAILED, now, !done ? line : e->l.record.is_session ? "the session has begun" : "its workload runs");
 		w->admit = true;
 		break;
 	case ACT_STAT:
+		if (e->l.record.is_session) {
+			session_told(w, e, a);
+			break;
+		}
 		if (done)
 			take_place(e, a);
 		if (absent || (done && a->state == ACT_ST_ABSENT))
@@ -98,6 +102,7 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 	case ACT_SNAPSHOT:
 	case ACT_LIST:
 	case ACT_ENTER:
+	case ACT_WARN:
 	case ACT_VERBS:
 		break;
 	}

@@ -35,7 +35,7 @@ static void saw_beat(struct watcher *w, struct entry *e, int64_t at)
 }
 
 /* What the tree says of the lock, now. */
-static void look_at_lock(struct watcher *w, struct entry *e)
+void look_at_lock(struct watcher *w, struct entry *e)
 {
 	struct lease_stat st;
 	enum place was = e->place;
@@ -45,7 +45,9 @@ static void look_at_lock(struct watcher *w, struct entry *e)
 	struct lock_ref ref = lock_of(e);
 	e->place = locks_place(&w->house, &ref, &st);
 	if (e->place == AT_ARCHIVE) {
-		step(w, e, EV_RELEASED, w->now.mono, "released: its lock was moved to archive/");
+		e->by_pam = e->l.record.is_session && session_closed_by_pam(w, e);
+		step(w, e, EV_RELEASED, w->now.mono,
+		     e->by_pam ? "closed by PAM" : "released: its lock was moved to archive/");
 		return;
 	}
 	if (e->place == AT_NOWHERE || e->place == AT_REAP) {
@@ -119,6 +121,7 @@ static void judge(struct watcher *w, struct entry *e)
 			e->view_dirty = true;
 			entry_changed(w, e);
 			log_info("%s expires soon: no renewal for a while (uid %u)", l->id, l->uid);
+			session_warn(w, e);
 			continue;
 		}
 		if (v.event == EV_NONE)
@@ -136,6 +139,10 @@ void look(struct watcher *w, struct entry *e)
 	enum state before = e->l.state;
 
 	look_at_lock(w, e);
+	if (e->l.record.session[0] && state_living(e->l.state))
+		session_look(w, e);
+	if (e->l.record.is_session && e->l.leader_alive && e->leader.fd < 0 && state_living(e->l.state))
+		session_lost_leader(w, e); /* the last answer was none */
 	judge(w, e);
 	/* arm() may have seen one more beat: then what was judged is old. */
 	if (e->l.state != before && !state_ended(e->l.state))

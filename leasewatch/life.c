@@ -9,7 +9,8 @@
 #include "watcher.h"
 
 /* A claim about a process counts only if it is its owner's, of this boot, and has the start time it says. */
-static int follow(struct watcher *w, struct entry *e, struct source *s, enum source_kind kind, const struct lease_process *p)
+static int follow(struct watcher *w, struct entry *e, struct source *s, enum source_kind kind, const struct lease_process *p,
+		  uint32_t uid)
 {
 	int fd, r;
 
@@ -17,7 +18,7 @@ static int follow(struct watcher *w, struct entry *e, struct source *s, enum sou
 		return 0;
 	if (strcmp(e->l.record.boot, w->boot) != 0)
 		return -ESRCH;
-	r = lease_process_open(p, e->l.uid, &fd);
+	r = lease_process_open(p, uid, &fd);
 	return r < 0 ? r : source_add(w, s, kind, fd, e);
 }
 
@@ -27,6 +28,10 @@ static void leader_died(struct watcher *w, struct entry *e)
 
 	if (!e->l.leader_alive && e->l.state != ST_REQUESTED)
 		return;
+	if (e->l.record.is_session) {
+		session_lost_leader(w, e);
+		return;
+	}
 	e->l.leader_alive = false;
 	/* Until now it was renewed by a life: the ttl runs from its end. */
 	e->l.renewed = e->l.used = w->now.mono;
@@ -56,14 +61,19 @@ static void cannot_follow(struct watcher *w, struct entry *e, const char *who, c
 
 static void follow_leader(struct watcher *w, struct entry *e)
 {
-	int r = follow(w, e, &e->leader, SRC_LEADER, &e->l.record.leader);
+	uint32_t uid;
+	struct lease_process leader = session_leader(w, e, &uid);
+
+	if (leader.pid == 0)
+		return;
+	int r = follow(w, e, &e->leader, SRC_LEADER, &leader, uid);
 
 	e->l.leader_alive = r != -ESRCH && r != -EPERM;
 	if (r == -ESRCH && e->l.state != ST_REQUESTED) {
 		e->l.leader_alive = true;
 		leader_died(w, e);
 	} else if (r < 0) {
-		cannot_follow(w, e, "leader", &e->l.record.leader, r);
+		cannot_follow(w, e, "leader", &leader, r);
 	}
 }
 
@@ -72,17 +82,16 @@ void life_follow(struct watcher *w, struct entry *e)
 	const struct lease_record *rec = &e->l.record;
 	int r;
 
-	if (rec->leader.pid > 0)
-		follow_leader(w, e);
+	follow_leader(w, e);
 	if (rec->workload.pid > 0 && !state_ended(e->l.state)) {
-		r = follow(w, e, &e->work, SRC_WORK, &rec->workload);
+		r = follow(w, e, &e->work, SRC_WORK, &rec->workload, e->l.uid);
 		if (r == -ESRCH && e->l.state != ST_REQUESTED)
 			step(w, e, EV_STOPPED, w->now.mono, "its process tree has ended");
 		else if (r < 0)
 			cannot_follow(w, e, "process", &rec->workload, r);
 	}
 	if (rec->waiter.pid > 0 && (e->l.state == ST_REQUESTED || e->l.state == ST_STARTING)) {
-		r = follow(w, e, &e->waiter, SRC_WAITER, &rec->waiter);
+		r = follow(w, e, &e->waiter, SRC_WAITER, &rec->waiter, e->l.uid);
 		if (r == -ESRCH || r == -EPERM)
 			step(w, e, EV_WITHDRAWN, w->now.mono, "who waited for it has gone");
 	}

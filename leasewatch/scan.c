@@ -106,11 +106,14 @@ static void newcomer(struct watcher *w, enum watch_kind kind, const char *name, 
 /* A name of a known lease where that lease's own lock does not stand: a second file with its id. */
 static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *name)
 {
-	struct lease_stat st;
+	struct lock_ref ref = lock_of(e);
+	struct lease_stat st, old;
 
 	if (lease_stat(dirfd, name, &st) < 0)
 		return;
-	if (S_ISREG(st.mode) && st.uid == e->l.uid && st.dev == e->l.dev && st.ino == e->l.ino) {
+	bool own = S_ISREG(st.mode) && st.uid == e->l.uid && st.dev == e->l.dev && st.ino == e->l.ino;
+	/* While its old name stands somewhere this is no new name but one link more, and anybody may have made it. */
+	if (own && locks_place(&w->house, &ref, &old) == AT_NOWHERE) {
 		/* Its own, renamed by its owner: the new name counts. */
 		log_info("%s: its lock has another name now", e->l.id);
 		(void)snprintf(e->l.name, sizeof(e->l.name), "%s", name);
@@ -118,7 +121,9 @@ static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *
 		entry_changed(w, e);
 		return;
 	}
-	if (st.size <= 1 && S_ISREG(st.mode) && st.uid == e->l.uid)
+	if (own)
+		refuse_file(w, dirfd, name, st.uid, "is one more link to a lock: moved to the quarantine");
+	else if (st.size <= 1 && S_ISREG(st.mode) && st.uid == e->l.uid)
 		(void)locks_remove(dirfd, name);
 	else
 		refuse_file(w, dirfd, name, st.uid, "has the id of another lease: moved to the quarantine, the earlier one stands");
@@ -132,7 +137,7 @@ static void scan_lock(struct watcher *w, enum watch_kind kind, const char *name)
 
 	if (!id) {
 		struct lease_stat st;
-		if (lease_stat(dirfd, name, &st) == 0)
+		if (strncmp(name, LEASE_TMP_PREFIX, strlen(LEASE_TMP_PREFIX)) != 0 && lease_stat(dirfd, name, &st) == 0)
 			report_rubbish(w, st.uid, name, "not the name of a lock (lock-SURFACE-USER-ID): skipped");
 		return;
 	}

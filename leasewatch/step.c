@@ -95,16 +95,12 @@ static void archive_lock(struct watcher *w, struct entry *e)
 	e->place = AT_NOWHERE;
 }
 
-static void want_act(struct watcher *w, struct entry *e, uint32_t actions)
+void want_act(struct watcher *w, struct entry *e, enum act_verb verb)
 {
-	for (size_t i = 0; i < sizeof(action_of) / sizeof(action_of[0]); i++) {
-		if (!(actions & action_of[i]))
-			continue;
-		e->act = act_of[i];
-		if (!e->in_out)
-			TAILQ_INSERT_TAIL(&w->out, e, out);
-		e->in_out = true;
-	}
+	e->act = verb;
+	if (!e->in_out)
+		TAILQ_INSERT_TAIL(&w->out, e, out);
+	e->in_out = true;
 }
 
 static void tell(const struct entry *e, const char *from, uint32_t actions)
@@ -138,7 +134,7 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		entry_due(w, e, w->now.mono + LEASE_NS_PER_S);
 		return;
 	}
-	if (instead == EV_BEAT) {
+	if (instead == EV_BEAT && ev != EV_BEAT) {
 		struct lock_ref ref = lock_of(e);
 		struct lease_stat st;
 		log_info("%s: beaten at its last moment: it lives on", l->id);
@@ -156,7 +152,9 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		return;
 	}
 	lease_apply(l, ev, at, w->now.mono, w->now.wall, because);
-	want_act(w, e, c->actions);
+	for (size_t i = 0; i < sizeof(action_of) / sizeof(action_of[0]); i++)
+		if (c->actions & action_of[i])
+			want_act(w, e, act_of[i]);
 	if (from != l->state && (from == ST_STARTING || l->state == ST_STARTING))
 		w->starting += l->state == ST_STARTING ? 1 : -1;
 	if (c->actions & AC_END)
@@ -177,6 +175,10 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		source_drop(w, &e->waiter);
 	if (!state_living(l->state) && state_living(from))
 		ask_lease_over(w, e);
+	if (l->record.is_session && l->state == ST_ACTIVE && from == ST_STARTING)
+		session_begun(w, e);
+	if (l->record.is_session && !state_living(l->state) && state_living(from))
+		session_over(w, e, ev);
 	if (from != l->state && !state_ended(l->state))
 		entry_due(w, e, w->now.mono); /* judged anew, in this turn */
 	/* What was asked for while an act was under way. */
@@ -251,6 +253,7 @@ static void write_view(struct watcher *w, struct entry *e)
 	int r = statefile_put(w->house.state, &v);
 	if (r < 0)
 		log_warn("%s: its state file cannot be written: %s", e->l.id, strerror(-r));
+	session_notice(w, e);
 }
 
 /* How long an act may take. Generous: a deadline is for what hangs, not for what is slow. */
@@ -273,7 +276,9 @@ static int send_act(struct watcher *w, struct entry *e)
 	if (s < 0)
 		return s;
 	/* Behind another act on the same lease it waits for that one's deadline too; the rest is the way there and back. */
-	if (e->act != ACT_STAT)
+	if (e->act == ACT_STAT)
+		e->stat_sent = true;
+	else
 		e->l.act_deadline = w->now.mono + 2 * r.deadline + 10 * LEASE_NS_PER_S;
 	return 0;
 }

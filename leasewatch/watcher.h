@@ -30,6 +30,7 @@
 #define WATCHER_ACTS 8	     /* acts under way at a time: what the actor runs side by side */
 #define WATCHER_SLICE 256    /* due leases looked at before the loop looks at its descriptors again */
 #define WATCHER_ASKS 16	     /* asks outstanding a user */
+#define WATCHER_EXECS 128    /* execs of a user that live: each is a descriptor of ours */
 #define ENDED_KEEP (INT64_C(3600) * LEASE_NS_PER_S) /* the state file of a lease that is over stays this long */
 
 /* What an epoll event belongs to. */
@@ -47,9 +48,12 @@ struct entry {
 	int64_t due;		/* mono; LEASE_NEVER = not in the tree of what is due */
 	struct source leader, work, waiter; /* pidfds */
 	enum act_verb act;	/* to be sent after the commit; ACT_NONE = none */
-	bool act_sent;		/* one is under way */
+	bool stat_sent;		/* a session: it was asked whether it lives */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
 	bool watched, polled;	/* the lock's own watch; where there is none, it is looked at every second */
+	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
+	bool by_pam;		/* a session: its close was PAM's, not a hand's */
+	bool notice;		/* a session: its notice file stands */
 	char *cgroup;		/* where its CPU is read; NULL = not there */
 	struct lease_process tree;
 	RB_ENTRY(entry) by_id, by_due;
@@ -83,6 +87,7 @@ struct doubt {
 struct user {
 	uint32_t uid;
 	int leases;		/* requested and living */
+	int execs;		/* that wait or live */
 	int reports;		/* rubbish reported in this window */
 	int64_t reports_from;
 	RB_ENTRY(user) by_uid;
@@ -158,6 +163,7 @@ void source_drop(struct watcher *w, struct source *s);
 struct lock_ref lock_of(const struct entry *e);
 void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const char *why);
 void step_first(struct watcher *w, struct entry *e); /* a new request's ledger line */
+void want_act(struct watcher *w, struct entry *e, enum act_verb verb); /* sent after the commit */
 int flush(struct watcher *w);	 /* after the commit: acts and state files */
 bool turn_begin(struct watcher *w);
 bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's steps were rolled back by ending */
@@ -172,6 +178,7 @@ void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, c
 
 /* judge.c: looking at a lease and asking for the verdict. */
 void look(struct watcher *w, struct entry *e);
+void look_at_lock(struct watcher *w, struct entry *e); /* of this, only what the tree says of its lock */
 void look_at_due(struct watcher *w);
 
 /* admit.c */
@@ -184,6 +191,17 @@ struct runtime *runtime_get(struct watcher *w, const char *name);
 /* life.c: pidfds of leaders, keepers, waiters. */
 void life_follow(struct watcher *w, struct entry *e);
 void life_died(struct watcher *w, struct source *s);
+
+/* session.c: leases that are sessions, and what is bound to them. */
+void session_lost_leader(struct watcher *w, struct entry *e); /* does anything else of it live? */
+void session_told(struct watcher *w, struct entry *e, const struct act_answer *a);
+struct lease_process session_leader(struct watcher *w, struct entry *e, uint32_t *ret_uid);
+bool session_closed_by_pam(struct watcher *w, const struct entry *e);
+void session_begun(struct watcher *w, struct entry *e);
+void session_over(struct watcher *w, struct entry *e, enum event ev);
+void session_look(struct watcher *w, struct entry *e); /* of a bound lease: what its session renews */
+void session_warn(struct watcher *w, const struct entry *e);
+void session_notice(struct watcher *w, const struct entry *e);
 
 /* answer.c */
 void answers_read(struct watcher *w);

@@ -38,6 +38,8 @@ bool wire_request_valid(const struct act_request *r)
 		return false;
 	if (!lease_word_valid(r->runtime) || (r->profile[0] && !lease_word_valid(r->profile)))
 		return false;
+	if (!ENDED(r->about) || !id_valid(r->about, r->verb == ACT_WARN) || r->seconds < 0)
+		return false;
 	if (r->uid == UINT32_MAX || r->process.pid < 0)
 		return false;
 	return r->deadline > 0 && r->deadline <= 3600 * LEASE_NS_PER_S;
@@ -93,11 +95,10 @@ bool wire_answer_valid(const struct act_answer *a)
 const char *act_verb_name(enum act_verb v)
 {
 	static const char *const name[ACT_VERBS] = {
-		[ACT_NONE] = "none",	       [ACT_CAPABILITIES] = "capabilities",
-		[ACT_CREATE] = "create",       [ACT_STAT] = "stat",
-		[ACT_HIBERNATE] = "hibernate", [ACT_RESUME] = "resume",
-		[ACT_SNAPSHOT] = "snapshot",   [ACT_DESTROY] = "destroy",
-		[ACT_LIST] = "list",	       [ACT_ENTER] = "enter",
+	    [ACT_NONE] = "none",         [ACT_CAPABILITIES] = "capabilities", [ACT_CREATE] = "create",
+	    [ACT_STAT] = "stat",         [ACT_HIBERNATE] = "hibernate",       [ACT_RESUME] = "resume",
+	    [ACT_SNAPSHOT] = "snapshot", [ACT_DESTROY] = "destroy",           [ACT_LIST] = "list",
+	    [ACT_ENTER] = "enter",       [ACT_WARN] = "warn",
 	};
 
 	return (unsigned)v < ACT_VERBS ? name[v] : "?";
@@ -106,9 +107,9 @@ const char *act_verb_name(enum act_verb v)
 const char *act_outcome_name(enum act_outcome o)
 {
 	static const char *const name[ACT_OUTCOMES] = {
-		[ACT_UNKNOWN] = "unknown", [ACT_DONE] = "done",	      [ACT_LATER] = "later",
-		[ACT_ABSENT] = "absent",   [ACT_FAILED] = "failed",   [ACT_TIMEOUT] = "timeout",
-		[ACT_REFUSED] = "refused",
+	    [ACT_UNKNOWN] = "unknown", [ACT_DONE] = "done",     [ACT_LATER] = "later",
+	    [ACT_ABSENT] = "absent",   [ACT_FAILED] = "failed", [ACT_TIMEOUT] = "timeout",
+	    [ACT_REFUSED] = "refused",
 	};
 
 	return (unsigned)o < ACT_OUTCOMES ? name[o] : "?";

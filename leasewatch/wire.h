@@ -35,6 +35,7 @@ enum act_verb {
 	ACT_DESTROY,
 	ACT_LIST,
 	ACT_ENTER,
+	ACT_WARN, /* runtime session: a line on the terminals of a session */
 	ACT_VERBS,
 };
 
@@ -49,6 +50,8 @@ struct act_request {
 	char runtime[LEASE_WORD_SIZE];
 	char profile[LEASE_WORD_SIZE];	/* "" = none */
 	struct lease_process process;	/* CREATE: the gated child; ENTER: who wants in. Claims: the actor checks owner and start */
+	char about[LEASE_ID_SIZE];	/* WARN: the lease that ends; else "" */
+	int32_t seconds;		/* WARN: in how long; else 0 */
 };
 
 enum act_outcome {

@@ -49,6 +49,14 @@ static const struct {
     {"cpu_floor", offsetof(struct policy, cpu_floor_ppm)},
 };
 
+/* A dropped line can't be told from a logout, so what is bound to a login outlives it for a while, unless the file says otherwise. */
+#define LOGIN_LINGER (INT64_C(300) * LEASE_NS_PER_S)
+
+static bool is_login(const char *surface)
+{
+	return strcmp(surface, "sshd") == 0 || strcmp(surface, "login") == 0;
+}
+
 int settings_policy(const struct settings *s, const char *surface, const char *profile, struct policy *ret)
 {
 	struct section *sur = *surface ? section_find(s, "surface", surface) : NULL;
@@ -61,6 +69,8 @@ int settings_policy(const struct settings *s, const char *surface, const char *p
 	for (i = 0; i < sizeof(times) / sizeof(*times); i++)
 		memcpy((char *)&p + times[i].offset, &value_in_force(s, sur, pro, times[i].key, NULL)->num,
 		       sizeof(int64_t));
+	if (is_login(surface) && value_in_force(s, sur, pro, "linger", NULL)->line == 0)
+		p.linger = LOGIN_LINGER;
 	p.priority = (int)value_in_force(s, sur, pro, "priority", NULL)->num;
 	p.max_priority = (int)value_in_force(s, sur, pro, "max_priority", NULL)->num;
 	p.usage = (enum lease_usage)value_in_force(s, sur, pro, "usage", NULL)->num;

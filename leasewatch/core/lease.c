@@ -6,9 +6,12 @@
 #include "lease/duration.h"
 #include "lease/text.h"
 
+/* `at` is below zero where it was before the host booted. */
 static int64_t later(int64_t at, int64_t by)
 {
-	return by > INT64_MAX - at ? LEASE_NEVER : at + by;
+	int64_t sum;
+
+	return by == LEASE_NEVER || __builtin_add_overflow(at, by, &sum) ? LEASE_NEVER : sum;
 }
 
 static int64_t sooner(int64_t a, int64_t b)
@@ -35,7 +38,7 @@ static void add_duration(struct lease_text *t, int64_t ns)
 /* Whether CPU use can count as use for this lease: a command that lives is use already. */
 static bool observes_cpu(const struct lease *l)
 {
-	return l->policy.usage != LEASE_USAGE_EXPLICIT;
+	return l->policy.usage != LEASE_USAGE_EXPLICIT && !l->record.is_session;
 }
 
 static bool held_by_life(const struct lease *l)
@@ -45,16 +48,24 @@ static bool held_by_life(const struct lease *l)
 
 int64_t lease_looked(struct lease *l, int64_t mtime, int64_t now, int64_t wall)
 {
-	int64_t last = l->looked;
+	int64_t last = l->looked, skew = wall - now;
+	/*
+	 * A wall clock that was set forward, or went on while the host slept, makes a stamp seem older than it is: by at most as much as
+	 * it has gained since the last look. Set back, it makes one seem younger, and `now` is the bound.
+	 */
+	int64_t gained = l->skew != 0 && skew > l->skew ? skew - l->skew : 0;
 
 	l->looked = now;
+	l->skew = skew;
 	if (mtime == l->mtime)
 		return 0;
 	l->mtime = mtime;
-	/* Wall times of this century fit: |wall - mtime| cannot overflow unless the stamp is rubbish, and then now is right. */
 	if (mtime <= 0 || mtime > wall)
 		return now;
-	int64_t stamp = now - (wall - mtime);
+	int64_t stamp = later(now - (wall - mtime), gained);
+	/* A beat just after the last look may be stamped just before it. */
+	if (stamp < last && last - stamp <= LEASE_TICK)
+		stamp = last;
 	return stamp >= last && stamp <= now ? stamp : now;
 }
 
@@ -93,7 +104,7 @@ bool lease_saw_cpu(struct lease *l, const struct judge *j, int64_t now, int64_t 
 
 int64_t lease_expires(const struct lease *l)
 {
-	if (l->leader_alive)
+	if (l->leader_alive || (l->session_alive && l->state != ST_LINGERING))
 		return LEASE_NEVER;
 	return later(later(later(l->renewed, l->policy.ttl), l->restart_credit), LEASE_TICK);
 }
@@ -102,6 +113,8 @@ const char *lease_renewed_by(const struct lease *l)
 {
 	if (l->leader_alive)
 		return l->record.run ? "command alive" : "leader alive";
+	if (l->session_alive && l->state != ST_LINGERING)
+		return "session alive";
 	return l->last_beat_wall != 0 ? "own beat" : "admission";
 }
 
@@ -155,7 +168,8 @@ static bool ends_by_time(const struct lease *l, const struct judge *j, int64_t n
 {
 	const struct policy *p = &l->policy;
 
-	if (ends(v, j, now, later(l->created, p->max_lifetime), false, EV_LIFETIME_DUE)) {
+	/* A session is as long as it is: it ends by its close, its death or (without a leader) by silence. */
+	if (!l->record.is_session && ends(v, j, now, later(l->created, p->max_lifetime), false, EV_LIFETIME_DUE)) {
 		lease_text_add(t, "older than max_lifetime ");
 		add_duration(t, p->max_lifetime);
 		return true;
@@ -192,6 +206,19 @@ static bool cpu_quiet(const struct lease *l, const struct judge *j, int64_t now,
 	return false;
 }
 
+/* A window of CPU use that can be judged at `due` is under way, or is not wanted yet, or its reading is asked for. */
+static void begin_window(const struct lease *l, const struct judge *j, int64_t now, int64_t due, struct verdict *v)
+{
+	int64_t begin = due == LEASE_NEVER ? LEASE_NEVER : due - cpu_window(l, j);
+
+	if (l->cpu_from != 0 && l->cpu_from >= l->used && !l->cpu_broken)
+		return;
+	if (now < begin)
+		v->look_at = sooner(v->look_at, begin);
+	else
+		v->want_cpu = l->cpu_at != now;
+}
+
 static void judge_active(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v,
 			 struct lease_text *t)
 {
@@ -201,6 +228,8 @@ static void judge_active(const struct lease *l, const struct judge *j, int64_t n
 		return; /* what could end that is an event of its own */
 	if (now < due) {
 		v->look_at = sooner(v->look_at, due);
+		if (observes_cpu(l))
+			begin_window(l, j, now, due, v);
 		return;
 	}
 	if (!cpu_quiet(l, j, now, v))
@@ -216,6 +245,14 @@ static void judge_idle(const struct lease *l, const struct judge *j, int64_t now
 {
 	int64_t due = later(l->since, l->policy.hibernate_after);
 
+	if (l->record.is_session)
+		return; /* it has no workload: never hibernated, never moved */
+	/* It came here by a hibernation that failed, while it was held or wanted. */
+	if (held_by_life(l) || l->wanted) {
+		v->event = EV_USE;
+		lease_text_add(t, l->wanted ? "used while it was being hibernated" : "a command lives in it");
+		return;
+	}
 	/* Use that comes back while it is idle is seen at the next reading. */
 	if (observes_cpu(l) && due != LEASE_NEVER) {
 		int64_t next = l->cpu_at + cpu_window(l, j);
@@ -300,6 +337,7 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 {
 	const struct cell *c = &state_table[l->state][e];
 	enum state from = l->state;
+	bool alive = l->leader_alive || l->execs > 0 || (l->session_alive && from != ST_LINGERING);
 
 	if (c->actions & AC_NEVER)
 		return;
@@ -328,6 +366,8 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 		l->attempts++;
 		l->retry_at = now + sooner(wait, LEASE_BACKOFF_MAX);
 	}
+	if (e == EV_RETRY_DUE)
+		l->retry_at = LEASE_NEVER; /* under way: its failure says when the next one is */
 	if (l->state == from)
 		return;
 
@@ -338,11 +378,13 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 		l->wanted = false;
 		l->attempts = 0;
 	}
+	/* What is to come next is due at once: the destroy, or the resume of what was wanted meanwhile. */
+	if ((l->state == ST_EXPIRED || l->state == ST_HIBERNATED) && !(c->actions & AC_BACKOFF))
+		l->retry_at = now;
 	if (l->state == ST_EXPIRED && from != ST_REAPING) {
 		l->attempts = 0;
-		l->retry_at = now;
 		if (l->work_ended == 0)
-			l->work_ended = sooner(l->renewed, now);
+			l->work_ended = alive ? now : sooner(latest(l->renewed, l->used), now);
 	}
 	if (l->state == ST_ROLLBACK) {
 		l->attempts = 0;

@@ -42,7 +42,9 @@ struct lease {
 	char why[LEASE_WHY_SIZE]; /* why it is in this state */
 
 	/* --- of this run of the daemon only --- */
+	bool session_alive;   /* bound to a session whose leader, or another process of it, lives */
 	int64_t looked;	      /* mono; the last look at the lock */
+	int64_t skew;	      /* wall - mono then; 0 = not known */
 	int64_t act_deadline; /* of the act under way; 0 = none */
 	int64_t retry_at;     /* EXPIRED, ROLLBACK, HIBERNATED and wanted: when to try again */
 	int execs;	      /* klease exec commands that live in it */
@@ -69,7 +71,8 @@ struct verdict {
 
 /*
  * A look at the lock's stat: a changed mtime is a beat, credited at its own stamp (put on the mono clock: now - (wall - mtime)) where that lies
- * between the last look and now, else at now: a stamp from the future or a stepped clock can neither reap nor immortalise.
+ * between the last look and now, else at now: a stamp from the future or a stepped clock can neither reap nor immortalise. What the wall clock
+ * gained on the mono clock since the last look (a step, a suspend) is credited to the holder; what UTIME_NOW lags is not charged twice.
  * Gives when it is credited, or 0 for no beat. Takes the new mtime and marks the look.
  */
 int64_t lease_looked(struct lease *l, int64_t mtime, int64_t now, int64_t wall);
@@ -89,7 +92,7 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 void lease_credit_restart(struct lease *l, int64_t from, int64_t now);
 /* When the ttl is over: last renewal + ttl + credits + one tick. LEASE_NEVER while a leader renews it. */
 int64_t lease_expires(const struct lease *l);
-/* What renews it, in a word for people: "command alive", "leader alive", "own beat". */
+/* What renews it, in a word for people: "command alive", "leader alive", "session alive", "own beat". */
 const char *lease_renewed_by(const struct lease *l);
 /* Each usage signal and when it was seen, for show and ledger. */
 void lease_signals(const struct lease *l, int64_t now, char buf[LEASE_WHY_SIZE]);

@@ -8,7 +8,8 @@ struct renewal renew(const struct renewable *l, int64_t ttl, int64_t now)
 		return (struct renewal){ .outcome = RENEW_LOST };
 	if (ttl <= 0)
 		return (struct renewal){ .outcome = RENEW_REFUSED };
-	if (ttl > INT64_MAX - now)
-		return (struct renewal){ .outcome = RENEW_OK, .expires = INT64_MAX };
-	return (struct renewal){ .outcome = RENEW_OK, .expires = now + ttl };
+	int64_t expires;
+	if (__builtin_add_overflow(now, ttl, &expires))
+		expires = INT64_MAX;
+	return (struct renewal){ .outcome = RENEW_OK, .expires = expires };
 }

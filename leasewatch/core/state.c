@@ -17,6 +17,8 @@
 	[EV_HIBERNATED] = IGNORE(state_), [EV_HIBERNATE_FAILED] = IGNORE(state_),                            \
 	[EV_RESUMED] = IGNORE(state_), [EV_RESUME_FAILED] = IGNORE(state_), [EV_STARTED] = IGNORE(state_),   \
 	[EV_START_FAILED] = IGNORE(state_)
+/* A resume that was given up at its deadline and asked for again may answer twice. */
+#define LATE_RESUME(state_) [EV_RESUMED] = IGNORE(state_), [EV_RESUME_FAILED] = IGNORE(state_)
 #define ADMITTED_ALREADY(state_)                                                                             \
 	[EV_ADMIT] = NEVER(state_), [EV_DENY] = NEVER(state_), [EV_WITHDRAWN] = IGNORE(state_)
 #define NOT_DESTROYING(state_) [EV_DESTROYED] = NEVER(state_), [EV_DESTROY_FAILED] = NEVER(state_)
@@ -131,8 +133,7 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		LOCK(ST_ACTIVE), /* lease_apply takes its last use back: idle next, unless something else uses it */
 		[EV_HIBERNATED] = NEVER(ST_ACTIVE),
 		[EV_HIBERNATE_FAILED] = NEVER(ST_ACTIVE),
-		[EV_RESUMED] = NEVER(ST_ACTIVE),
-		[EV_RESUME_FAILED] = NEVER(ST_ACTIVE),
+		LATE_RESUME(ST_ACTIVE),
 		NOT_DESTROYING(ST_ACTIVE),
 		[EV_RESTART] = IGNORE(ST_ACTIVE),
 	},
@@ -162,8 +163,7 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		/* A hibernate that was given up at its deadline may answer after all; the next one puts it right. */
 		[EV_HIBERNATED] = IGNORE(ST_IDLE),
 		[EV_HIBERNATE_FAILED] = IGNORE(ST_IDLE),
-		[EV_RESUMED] = NEVER(ST_IDLE),
-		[EV_RESUME_FAILED] = NEVER(ST_IDLE),
+		LATE_RESUME(ST_IDLE),
 		NOT_DESTROYING(ST_IDLE),
 		[EV_RESTART] = IGNORE(ST_IDLE),
 	},
@@ -193,8 +193,7 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		LOCK(ST_HIBERNATING),
 		[EV_HIBERNATED] = TO(ST_HIBERNATED, AC_STEP),
 		[EV_HIBERNATE_FAILED] = TO(ST_IDLE, AC_REPORT),
-		[EV_RESUMED] = NEVER(ST_HIBERNATING),
-		[EV_RESUME_FAILED] = NEVER(ST_HIBERNATING),
+		LATE_RESUME(ST_HIBERNATING),
 		NOT_DESTROYING(ST_HIBERNATING),
 		[EV_RESTART] = TO(ST_HIBERNATING, AC_HIBERNATE),
 	},
@@ -298,8 +297,8 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		[EV_RETRY_DUE] = NEVER(ST_REAPING),
 		[EV_DESTROYED] = TO(ST_REAPED, AC_END),
 		[EV_DESTROY_FAILED] = TO(ST_EXPIRED, AC_BACKOFF | AC_REPORT),
-		[EV_RESTART] = TO(ST_REAPING, AC_DESTROY),
-		[EV_BOOT] = TO(ST_REAPING, AC_DESTROY),
+		[EV_RESTART] = TO(ST_EXPIRED, AC_STEP), /* due again at once, but for a hold */
+		[EV_BOOT] = TO(ST_EXPIRED, AC_STEP),
 	},
 	[ST_ROLLBACK] = {
 		OVER(ST_ROLLBACK),
@@ -307,8 +306,8 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		[EV_RETRY_DUE] = TO(ST_ROLLBACK, AC_DESTROY),
 		[EV_DESTROYED] = TO(ST_REAPED, AC_END),
 		[EV_DESTROY_FAILED] = TO(ST_ROLLBACK, AC_BACKOFF | AC_REPORT),
-		[EV_RESTART] = TO(ST_ROLLBACK, AC_DESTROY),
-		[EV_BOOT] = TO(ST_ROLLBACK, AC_DESTROY),
+		[EV_RESTART] = IGNORE(ST_ROLLBACK), /* its retry is due at once, but for a hold */
+		[EV_BOOT] = IGNORE(ST_ROLLBACK),
 	},
 	/* The row is gone from the registry: whatever still comes in for it comes late. */
 	[ST_REAPED] = {

@@ -15,7 +15,8 @@
 
 #include "os/drop.h"
 
-#define READ_TURNS 16 /* buffers read a step and pipe: a flood doesn't keep the caller from the rest of its work */
+#define READ_TURNS \
+	16 /* buffers read a step and pipe: a flood doesn't keep the caller from the rest of its work */
 
 static void close_fd(int *fd)
 {
@@ -24,7 +25,8 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* A pipe whose ends are above the standard three, so that the child's dup2 never hits one that is still to be used. */
+/* A pipe whose ends are above the standard three, so that the child's dup2 never hits one that is still to be
+ * used. */
 static int pipe_above_stdio(int ret[2])
 {
 	int p[2];
@@ -55,7 +57,8 @@ static int pipe_above_stdio(int ret[2])
 
 static int add_actions(posix_spawn_file_actions_t *fa, int cwd, int out, int err)
 {
-	int r = cwd >= 0 ? posix_spawn_file_actions_addfchdir_np(fa, cwd) : posix_spawn_file_actions_addchdir_np(fa, "/");
+	int r = cwd >= 0 ? posix_spawn_file_actions_addfchdir_np(fa, cwd)
+			 : posix_spawn_file_actions_addchdir_np(fa, "/");
 
 	if (!r)
 		r = posix_spawn_file_actions_addopen(fa, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -88,7 +91,8 @@ static int spawn(pid_t *ret, const struct proc_options *o, int out, int err)
 		goto out_attr;
 	(void)posix_spawnattr_setsigmask(&at, &none);
 	(void)posix_spawnattr_setsigdefault(&at, &all);
-	(void)posix_spawnattr_setflags(&at, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	(void)posix_spawnattr_setflags(&at,
+				       POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	drop_oom_lend();
 	r = posix_spawn(ret, o->path, &fa, &at, o->argv, o->envp);
 	drop_oom_take_back();
@@ -101,8 +105,8 @@ out_actions:
 
 int proc_start(struct proc *p, const struct proc_options *o, int64_t deadline)
 {
-	int out[2], err[2], pidfd, r;
-	pid_t pid;
+	int out[2] = {-1, -1}, err[2] = {-1, -1}, pidfd, r;
+	pid_t pid = 0;
 
 	r = pipe_above_stdio(out);
 	if (r < 0)
@@ -142,10 +146,10 @@ out_out:
 
 int proc_watch(const struct proc *p, int epfd, void *data)
 {
-	const int fd[] = { p->pidfd, p->out_fd, p->err_fd };
+	const int fd[] = {p->pidfd, p->out_fd, p->err_fd};
 
 	for (size_t i = 0; i < sizeof fd / sizeof *fd; i++) {
-		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = data };
+		struct epoll_event ev = {.events = EPOLLIN, .data.ptr = data};
 
 		if (fd[i] >= 0 && epoll_ctl(epfd, EPOLL_CTL_ADD, fd[i], &ev) < 0)
 			return -errno;
@@ -200,7 +204,8 @@ static void keep_err(struct proc *p, const char *s, size_t n)
 	p->err[p->err_len] = '\0';
 }
 
-/* Closes at the end of the pipe; last: whatever is in it now is all there will be, though others may still hold its other end. */
+/* Closes at the end of the pipe; last: whatever is in it now is all there will be, though others may still
+ * hold its other end. */
 static void drain(struct proc *p, int *fd, void (*keep)(struct proc *, const char *, size_t), bool last)
 {
 	char buf[16384];
@@ -243,7 +248,7 @@ static void press_deadline(struct proc *p, int64_t now)
 
 bool proc_step(struct proc *p, int64_t now)
 {
-	siginfo_t si = { .si_pid = 0 };
+	siginfo_t si = {.si_pid = 0};
 
 	if (p->end != PROC_RUNNING)
 		return true;
@@ -253,12 +258,14 @@ bool proc_step(struct proc *p, int64_t now)
 		press_deadline(p, now);
 		if (!p->killed || now < p->deadline + 2 * PROC_TERM_GRACE)
 			return false;
-		/* Stuck in the kernel: it runs no instruction of its own any more. Its zombie stays with us. */
+		/* Stuck in the kernel: it runs no instruction of its own any more. Its zombie stays with us.
+		 */
 		p->end = PROC_DEADLINE;
 		p->status = SIGKILL;
 		return true;
 	}
-	/* A deadline's end takes the rest of the group along, while the dead leader still keeps the number. */
+	/* A deadline's end takes the rest of the group along, while the dead leader still keeps the number.
+	 */
 	if (p->termed && !p->killed)
 		signal_group(p, SIGKILL);
 	drain(p, &p->out_fd, keep_out, true);

@@ -37,6 +37,7 @@ fails() {
 	local name=$1 want=$2 rc=0
 	shift 2
 	"$@" >"$W/out" 2>&1 || rc=$?
+	cp "$W/out" "$W/said"
 	if [ "$rc" = "$want" ]; then ok "$name"; else no "$name" "exit $rc, not $want: $(tail -n 1 "$W/out" | cut -c 1-200)"; fi
 }
 # within SECONDS NAME CMD…: CMD succeeds before so many seconds are over. until_true SECONDS CMD… is the same without a verdict.
@@ -118,7 +119,10 @@ daemon_stop() {
 	D=''
 }
 # starts PID…: finish ends these too.
-starts() { started+=("$@"); }
+starts() {
+	started+=("$@")
+	disown "$@" 2>/dev/null # their end is no news for the shell to print
+}
 
 runs() { [ "${1:-0}" -gt 1 ] && grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null; }
 gone() { [ "${1:-0}" -gt 1 ] && ! runs "$1"; }
@@ -132,6 +136,46 @@ is() { [ "$(state "$1")" = "$2" ]; }
 # All states that the ledger says a lease went through, in one line.
 life() { k ledger --json --lease "$1" 2>/dev/null | jq -r .to | paste -sd ' '; }
 lived() { [ "$(life "$1")" = "$2" ]; }
+
+# What a daemon of this world serves: its state folder, its registry, a key of a lease's state file, SQL over the raw registry.
+beacon() { sed -n "s/^$1=//p" "$NOTICES/.leasewatch"; }
+word() { sed -n "s/^$2=//p" "$(beacon state)/$1" 2>/dev/null | tail -n 1; }
+word_has() { word "$1" "$2" | grep -Eq -- "$3"; }
+raw() { sqlite3 -cmd '.timeout 5000' "$(beacon db)" "$1"; }
+ends() { raw "SELECT count(*) FROM ledger WHERE id = '$1' AND to_state IN ('reaped', 'denied')"; }
+one_end() { [ "$(ends "$1")" = 1 ]; }
+# said REGEX: what the command of the last `fails` printed has it.
+said() { grep -Eiq -- "$1" "$W/said"; }
+# Short times: silence is idle after 0.6 s, hibernated 0.4 s later, over after 2.4 s.
+short_times() {
+	conf <<-C
+	[defaults]
+	ttl = 2400ms
+	renew_grace = 600ms
+	hibernate_after = 400ms
+	warn_before = 300ms
+	[observe]
+	every = 100ms
+	cpu_floor = 20%
+	C
+}
+# By hand, as a shell would. new_id; claim ID PID [LINE…]: a record for a process; put FOLDER NAME: stdin whole under that name.
+new_id() { printf 'kls-%s\n' "$(LC_ALL=C tr -dc a-z2-7 </dev/urandom | head -c 10)"; }
+claim() {
+	local id=$1 pid=$2
+	shift 2
+	printf '#leasewatch 1\n'
+	printf '%s\n' "id=$id" surface=cli runtime=process "pid=$pid" "pid_start=$(cut -d ' ' -f 22 "/proc/$pid/stat")" \
+		"boot=$(cat /proc/sys/kernel/random/boot_id)" "$@"
+}
+put() { (umask 022; cat >"$NOTICES/$1/.tmp-$2" && mv -n "$NOTICES/$1/.tmp-$2" "$NOTICES/$1/$2"); }
+# sleeper: a process of its own session that nobody waits for; its pid in P.
+sleeper() {
+	setsid sleep 300 </dev/null >/dev/null 2>&1 &
+	P=$!
+	starts "$P"
+	disown "$P" 2>/dev/null
+}
 
 # Whatever still carries this world's HOME was started here, whoever its parent is by now.
 sweep() {

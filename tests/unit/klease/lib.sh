@@ -6,7 +6,8 @@ src=${srcdir:-.}
 here=$(cd "$src" && pwd)
 W=$(mktemp -d "${TMPDIR:-/tmp}/klease-test.XXXXXX") || exit 99
 for v in $(env | sed -n 's/^\(KLEASE_[A-Z_]*\)=.*/\1/p'); do unset "$v"; done
-export HOME=$W/home XDG_DATA_HOME=$W/data XDG_CONFIG_HOME=$W/config XDG_RUNTIME_DIR=$W/run KLEASE_NOTICES=$W/notices LC_ALL=C.UTF-8
+export HOME="$W/home" XDG_DATA_HOME="$W/data" XDG_CONFIG_HOME="$W/config" XDG_RUNTIME_DIR="$W/run"
+export KLEASE_NOTICES="$W/notices" LC_ALL=C.UTF-8
 mkdir "$HOME"
 A=$KLEASE_NOTICES/active
 failed=0

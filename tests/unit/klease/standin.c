@@ -1,15 +1,18 @@
 /*
- * A daemon's outside, without a daemon: answers what klease writes, by files alone, so that klease is tested without leasewatch.
+ * A daemon's outside, without a daemon: answers what klease writes, by files alone, so that klease is tested
+ *without leasewatch.
  *
  *	standin NOTICES STATE
- *	standin --job COMMAND...	something else: runs it as a shell's job, prints its pid, gives its status
+ *	standin --job COMMAND...	something else: runs it as a shell's job, prints its pid, gives its
+ *status
  *
  * Makes both, says in a beacon that it lives, and prints "ready". Admits every request, but by labels of it:
  *	test=deny	denies it
  *	test=wait	leaves it in queue/
  *	test=fail	fails its start
- * A lock in archive/ is reaped: the keeper's children are sent a TERM. An ask is answered: exec and renew are done, hold is refused. An ask for
- * exec of a lease with the label test=words gets words to put before the command.
+ * A lock in archive/ is reaped: the keeper's children are sent a TERM. An ask is answered: exec and renew are
+ *done, hold is refused. An ask for exec of a lease with the label test=words gets words to put before the
+ *command.
  */
 #include "config.h"
 
@@ -113,7 +116,8 @@ static struct known *receive(const char *id, const char *name)
 	struct known *k = &known[n_known];
 	size_t len;
 
-	if (n_known == LEASES_MAX || lease_read(tree.queue, name, (uid_t)-1, buf, sizeof buf, &len, &st) < 0 ||
+	if (n_known == LEASES_MAX ||
+	    lease_read(tree.queue, name, (uid_t)-1, buf, sizeof buf, &len, &st) < 0 ||
 	    lease_record_parse(buf, len, &k->r, &err) < 0)
 		return NULL;
 	n_known++;
@@ -176,7 +180,8 @@ static void answer(const char *name)
 	struct ask ask;
 	size_t len;
 
-	if (lease_read(tree.queue, name, (uid_t)-1, buf, sizeof buf, &len, NULL) < 0 || ask_parse(buf, len, &ask, &err) < 0)
+	if (lease_read(tree.queue, name, (uid_t)-1, buf, sizeof buf, &len, NULL) < 0 ||
+	    ask_parse(buf, len, &ask, &err) < 0)
 		return;
 	k = find(ask.lease);
 	if (ask.verb == ASK_HOLD || ask.verb == ASK_UNHOLD) {
@@ -268,7 +273,8 @@ static void write_beacon(const char *state_path)
 	write_whole(tree.root, LEASE_BEACON_NAME, buf, len);
 }
 
-/* What an interactive shell does with a job: a group of its own, whose parent is in the same session (an orphaned group cannot be stopped). */
+/* What an interactive shell does with a job: a group of its own, whose parent is in the same session (an
+ * orphaned group cannot be stopped). */
 static int job(char **command)
 {
 	pid_t pid = fork();

@@ -39,14 +39,16 @@ while read -r what a b; do
 done <"$W/words"
 [ $failed = 0 ] && ok "every command, option and exit status is in manual and completions"
 
-for o in $(grep -o 'Fl Fl [a-z][a-z-]*' "$man" | cut -d' ' -f3 | sort -u); do
+grep -o 'Fl Fl [a-z][a-z-]*' "$man" | cut -d' ' -f3 | sort -u >"$W/options"
+while read -r o; do
 	case $o in notices | user | help | version) continue ;; esac
 	grep -q -- " --$o$" "$W/words" || no "the manual's --$o is none of klease's"
-done
-for o in $(grep -oE -- "--[a-z][a-z-]+" "$comp/klease.bash" | sort -u); do
+done <"$W/options"
+grep -oE -- "--[a-z][a-z-]+" "$comp/klease.bash" | sort -u >"$W/options"
+while read -r o; do
 	case $o in --notices | --user | --help | --version | --json) continue ;; esac
 	grep -q -- " $o$" "$W/words" || no "klease.bash's $o is none of klease's"
-done
+done <"$W/options"
 [ $failed = 0 ] && ok "and no others"
 
 check "--help names every command" sh -c "for c in \$(awk '/^command/ { print \$2 }' '$W/words'); do '$top/klease/klease' --help | grep -q \"^  \$c \" || exit 1; done"

@@ -1,0 +1,90 @@
+/*
+ * bench-renew: a beat as a whole process, in CPU as wait4(2) tells it.
+ *
+ *	renew-process	`klease renew ID` against `touch -c LOCK`: both start a dynamically linked program that sets one time. klease
+ *			also finds the daemon, the lock and its ttl, and is sure of its answer. 1.5: a hook that beats by `klease
+ *			renew` must cost no more than a few hundred microseconds over one that touches.
+ *	renew-loads	what the loader has to map for it, without noise: each library is some 60-100 us, more than all the calls
+ *			of a renewal together. The C library, and the three that its rare commands need, is what it may have.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/bench/bench.h"
+#include "tests/bench/world.h"
+
+struct process {
+	const char *argv[8];
+	int n;
+};
+
+static double run(void *arg)
+{
+	const struct process *p = arg;
+	int64_t cpu = 0;
+	int status;
+
+	for (int i = 0; i < p->n; i++) {
+		cpu += bench_run(p->argv, NULL, &status);
+		if (status != 0)
+			bench_fail(p->argv[0], 0);
+	}
+	return (double)cpu / p->n / 1000;
+}
+
+static int libraries(const char *const argv[])
+{
+	char out[300], line[512];
+	int n = 0, status;
+	FILE *f;
+
+	(void)snprintf(out, sizeof(out), "%s/loaded", bench_dir);
+	(void)setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
+	(void)bench_run(argv, out, &status);
+	(void)unsetenv("LD_TRACE_LOADED_OBJECTS");
+	f = fopen(out, "re");
+	if (!f)
+		bench_fail(out, errno);
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, "=>") != NULL;
+	(void)fclose(f);
+	return n;
+}
+
+int main(void)
+{
+	static const struct world_times times = { .ttl = 3600 * LEASE_NS_PER_S, .renew_grace = 3600 * LEASE_NS_PER_S };
+	char klease[300], stub[300], lock[1024];
+	struct world_lease l;
+	struct bench_figures f;
+	struct world w;
+	int n;
+
+	bench_begin("bench-renew");
+	n = bench_count(40, 2);
+	world_open(&w, "", false);
+	world_fill(&w, &times, 1, &l);
+	(void)world_start(&w);
+	world_settle(&w);
+	(void)snprintf(klease, sizeof(klease), "%s/klease/klease", bench_build);
+	(void)snprintf(stub, sizeof(stub), "%s/tests/bench/stub", bench_build);
+	(void)snprintf(lock, sizeof(lock), "%s/active/%s", w.paths.notices, l.name);
+	struct process renew = { { klease, "--user", "renew", l.id, NULL }, n };
+	struct process touch = { { "touch", "-c", lock, NULL }, n };
+	struct process empty = { { stub, "nothing", NULL }, n };
+	struct bench_variant v[] = { { "klease renew", run, &renew }, { "touch", run, &touch }, { "stub", run, &empty } };
+
+	bench_rounds(v, 3, bench_count(15, 1), &f);
+	bench_raw("a beat as a process: klease renew %.0f us, touch -c %.0f us, a program that does nothing %.0f us",
+		  bench_median(&f, 0), bench_median(&f, 1), bench_median(&f, 2));
+	bench_raw("against redis-cli and etcdctl: skipped, they need their servers");
+	bench_aim("renew-process", bench_ratio(&f, 0, 1), "x touch(1)", 1.5);
+	bench_aim("renew-loads", libraries(renew.argv), "libraries", 4);
+	world_close(&w);
+	return 0;
+}

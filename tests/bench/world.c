@@ -1,0 +1,227 @@
+#include "config.h"
+
+#include "tests/bench/world.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lease/process.h"
+#include "store/registry.h"
+#include "tests/bench/bench.h"
+
+#define READY_MS 60000
+
+static void set(const struct world *w, const char *key, const char *name)
+{
+	char path[400];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", w->dir, name);
+	if ((mkdir(path, 0700) < 0 && errno != EEXIST) || setenv(key, path, 1) < 0)
+		bench_fail(path, errno);
+}
+
+void world_open(struct world *w, const char *conf, bool on_disk)
+{
+	char path[400], err[256];
+	FILE *f;
+
+	*w = (struct world){ .active = -1 };
+	(void)snprintf(w->dir, sizeof(w->dir), "%s/world.XXXXXX", on_disk ? bench_disk : bench_dir);
+	if (!mkdtemp(w->dir))
+		bench_fail(w->dir, errno);
+	set(w, "HOME", "home");
+	set(w, "XDG_DATA_HOME", "data");
+	set(w, "XDG_STATE_HOME", "state");
+	set(w, "XDG_CONFIG_HOME", "config");
+	set(w, "XDG_RUNTIME_DIR", "run");
+	(void)snprintf(path, sizeof(path), "%s/notices", w->dir);
+	(void)setenv("KLEASE_NOTICES", path, 1);
+	w->paths.user_mode = true;
+	if (house_paths(&w->paths, path, NULL, err) < 0)
+		bench_fail(err, 0);
+	(void)snprintf(path, sizeof(path), "%s/conf", w->dir);
+	f = fopen(path, "we");
+	if (!f || fputs(conf, f) == EOF || fclose(f) == EOF)
+		bench_fail(path, errno);
+}
+
+static void describe(struct lease *l, const struct world_times *t, int64_t ago)
+{
+	int64_t now = bench_now(), wall = bench_wall();
+
+	lease_id_make(l->id);
+	if (lease_name_make(l->name, "cli", "bench", l->id) < 0)
+		bench_fail("lease_name_make", 0);
+	lease_record_init(&l->record);
+	memcpy(l->record.id, l->id, sizeof(l->id));
+	memcpy(l->record.surface, "cli", sizeof("cli"));
+	memcpy(l->record.runtime, "bench", sizeof("bench"));
+	l->record.ttl = t->ttl;
+	l->record.usage = LEASE_USAGE_EXPLICIT;
+	l->policy = (struct policy){ .ttl = t->ttl, .renew_grace = t->renew_grace, .hibernate_after = LEASE_NEVER,
+				     .max_ttl = LEASE_NEVER, .max_lifetime = LEASE_NEVER,
+				     .hibernated_retention = LEASE_NEVER, .cpu_floor_ppm = 10000, .priority = 5,
+				     .max_priority = 9, .usage = LEASE_USAGE_EXPLICIT, .runtime = "bench" };
+	l->uid = geteuid();
+	l->state = ST_ACTIVE;
+	l->created = l->since = l->renewed = l->used = now - ago;
+	l->created_wall = l->since_wall = l->last_beat_wall = wall - ago;
+	memcpy(l->why, "made by a bench", sizeof("made by a bench"));
+}
+
+static void lay(struct world *w, struct lease *l)
+{
+	struct timespec stamp[2];
+	char buf[LEASE_FILE_MAX];
+	struct lease_stat st;
+	size_t len;
+	int r = lease_record_format(&l->record, buf, sizeof(buf), &len);
+
+	if (r == 0)
+		r = lease_create(w->active, l->name, buf, len);
+	stamp[0] = stamp[1] = (struct timespec){ .tv_sec = (time_t)(l->since_wall / LEASE_NS_PER_S),
+						 .tv_nsec = (long)(l->since_wall % LEASE_NS_PER_S) };
+	if (r == 0 && utimensat(w->active, l->name, stamp, AT_SYMLINK_NOFOLLOW) < 0)
+		r = -errno;
+	if (r == 0)
+		r = lease_stat(w->active, l->name, &st);
+	if (r < 0)
+		bench_fail("a lock", r);
+	l->dev = st.dev;
+	l->ino = st.ino;
+	l->mtime = st.mtime;
+}
+
+void world_fill(struct world *w, const struct world_times *t, int n, struct world_lease *ret)
+{
+	struct registry_clock c = { .mono = bench_now(), .boot = bench_now(), .wall = bench_wall() };
+	struct registry *reg;
+	struct house house;
+	char err[256];
+
+	if (house_open(&w->paths, 0, &house, err) < 0 || registry_open(w->paths.db, &reg, err) < 0)
+		bench_fail(err, 0);
+	w->active = dup(house.tree.active);
+	if (lease_boot_id(c.boot_id) < 0 || registry_begin(reg) < 0)
+		bench_fail("the registry", 0);
+	for (int i = 0; i < n; i++) {
+		struct lease l = { .generation = 0 };
+
+		describe(&l, t, t->ago ? t->ago(i) : 0);
+		lay(w, &l);
+		if (registry_next_generation(reg, &l.generation) < 0 || registry_put(reg, &l) < 0)
+			bench_fail(registry_error(reg), 0);
+		memcpy(ret[i].id, l.id, sizeof(l.id));
+		memcpy(ret[i].name, l.name, sizeof(l.name));
+	}
+	if (registry_checkpoint(reg, &c) < 0 || registry_commit(reg) < 0)
+		bench_fail(registry_error(reg), 0);
+	registry_close(reg);
+	house_close(&house);
+}
+
+static pid_t child_of(pid_t pid)
+{
+	char path[64], buf[32] = "";
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, buf, sizeof(buf) - 1) < 1)
+		bench_fail("the daemon's second process", errno);
+	close(fd);
+	return (pid_t)strtol(buf, NULL, 10);
+}
+
+/* Reads its log until it says that it watches. */
+static void await_ready(struct world *w, int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char line[1024];
+
+	w->log = fdopen(fd, "re");
+	if (!w->log || poll(&p, 1, READY_MS) != 1)
+		bench_fail("the daemon says nothing", errno);
+	while (fgets(line, sizeof(line), w->log)) {
+		if (strstr(line, ": watching "))
+			return;
+		if (!strstr(line, "taken up"))
+			fprintf(stderr, "%s", line);
+	}
+	bench_fail("the daemon did not come up", 0);
+}
+
+int64_t world_start(struct world *w)
+{
+	char program[300], conf[400];
+	const char *argv[] = { program, "--user", "--foreground", "--config", conf, NULL };
+	int64_t from, took;
+	int p[2];
+
+	(void)snprintf(program, sizeof(program), "%s/tests/bench/leasewatch", bench_build);
+	(void)snprintf(conf, sizeof(conf), "%s/conf", w->dir);
+	if (pipe2(p, O_CLOEXEC) < 0)
+		bench_fail("pipe2", errno);
+	from = bench_now();
+	w->actor = bench_spawn(argv, -1, p[1]);
+	close(p[1]);
+	await_ready(w, p[0]);
+	took = bench_now() - from;
+	/* Nobody reads on: a full pipe must not hold it up. */
+	if (fcntl(p[0], F_SETPIPE_SZ, 1 << 20) < 0 || fcntl(p[0], F_SETFL, O_NONBLOCK) < 0)
+		bench_fail("F_SETPIPE_SZ", errno);
+	w->watcher = child_of(w->actor);
+	if (w->active < 0) {
+		char path[600];
+
+		(void)snprintf(path, sizeof(path), "%s/active", w->paths.notices);
+		w->active = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	return took;
+}
+
+void world_settle(const struct world *w)
+{
+	int64_t until = bench_now() + 30 * LEASE_NS_PER_S;
+	long before, after = -1;
+
+	do {
+		char buf[65536];
+
+		while (read(fileno(w->log), buf, sizeof(buf)) > 0)
+			;
+		before = after;
+		bench_until(bench_now() + 300 * LEASE_NS_PER_MS);
+		after = bench_switches(w->watcher) + bench_switches(w->actor);
+	} while (after > before + 4 && bench_now() < until);
+}
+
+void world_stop(struct world *w, int sig)
+{
+	pid_t pid;
+
+	if (!w->actor)
+		return;
+	if (sig == SIGKILL)
+		(void)kill(w->watcher, sig);
+	(void)kill(w->actor, sig);
+	/* We are the subreaper: the watcher, and runtimes under way, are ours to wait for. */
+	while ((pid = waitpid(-1, NULL, 0)) > 0 || errno == EINTR)
+		;
+	(void)fclose(w->log);
+	w->actor = w->watcher = 0;
+}
+
+void world_close(struct world *w)
+{
+	world_stop(w, SIGTERM);
+	if (w->active >= 0)
+		close(w->active);
+}

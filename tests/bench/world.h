@@ -1,0 +1,50 @@
+/*
+ * tests/bench/world.h: a daemon in user mode on a folder of its own, with as many leases as a bench needs.
+ *
+ * Calling sequence: world_open(); world_fill() any number of times; world_start(); … world_stop(); again world_fill() and
+ * world_start() as often as needed; world_close(). The environment (HOME, XDG_*, KLEASE_NOTICES) is set for what is started
+ * meanwhile.
+ *
+ * Leases that are made by the thousand are written as the daemon itself would have left them: a row in the registry, a lock in
+ * active/. Their runtime is `bench`, which is tests/bench/stub: no process stands behind them, so what is measured is the
+ * daemon's and not a workload's. Their beats and CPU: usage explicit, no warning, no hibernation.
+ */
+#ifndef BENCH_WORLD_H
+#define BENCH_WORLD_H
+
+#include <stdio.h>
+
+#include "lease/id.h"
+#include "lease/name.h"
+#include "store/house.h"
+
+struct world {
+	char dir[300];
+	struct house_paths paths;
+	int active;    /* descriptor of notices/active; -1 before world_fill or world_start */
+	pid_t actor;   /* the process that was started; 0 = none */
+	pid_t watcher; /* its child */
+	FILE *log;
+};
+
+struct world_lease {
+	char id[LEASE_ID_SIZE], name[LEASE_NAME_SIZE];
+};
+
+struct world_times {
+	int64_t ttl, renew_grace;
+	/* ago: how long before now its last renewal was; called for each lease with its number. NULL = now. */
+	int64_t (*ago)(int i);
+};
+
+/* conf: lines of the configuration. On disk: the tree and its registry on bench_disk instead of bench_dir. */
+void world_open(struct world *w, const char *conf, bool on_disk);
+void world_fill(struct world *w, const struct world_times *t, int n, struct world_lease *ret);
+/* Gives the time from the exec to the line that says it watches. */
+int64_t world_start(struct world *w);
+/* Waits until watcher and actor have had nothing to do for a moment. */
+void world_settle(const struct world *w);
+void world_stop(struct world *w, int sig);
+void world_close(struct world *w);
+
+#endif
