@@ -57,9 +57,8 @@ check "the manual has these statuses and no others" [ "$(sed -n '/^\.Sh EXIT STA
 for s in HUP TERM INT; do
 	check "the manual tells of SIG$s" grep -q "SIG$s" "$man"
 done
-for x in $(sed -n 's/^\.Xr \([a-z.-]*\) \([1-9]\).*/\1.\2/p' "$man" "$src"/man/klease.1 "$src"/man/notices.5 "$src"/man/leasewatch.conf.5 | sort -u); do
-	case $x in
-	klease.* | lease* | notices.*) check "there is a manual $x" test -s "$src/man/$x" ;;
-	esac
-done
+sed -n 's/^\.Xr \([a-z.-]*\) \([1-9]\).*/\1.\2/p' "$man" | grep -E '^(klease|lease|notices)' | sort -u >"$T/named"
+while read -r name; do
+	check "there is a manual $name" test -s "$src/man/$name"
+done <"$T/named"
 exit $failed
