@@ -72,7 +72,9 @@ __lease_prompt()
 {
 	if [[ $__lease_fresh ]]; then
 		__lease_fresh=
-		[[ ${1##trap -- - *} ]] || \trap '((__lease_clock<__lease_next))||__lease_beat "$_"' DEBUG
+		# It is run before our own line of PROMPT_COMMAND, too, which beats by itself.
+		[[ ${1##trap -- - *} ]] ||
+			\trap '((__lease_clock<__lease_next))||[[ $BASH_COMMAND == *__lease_call* ]]||__lease_beat "$_"' DEBUG
 	fi
 	if [[ ! ${KLEASE_NOTICE-} || ! -s $KLEASE_NOTICE ]]; then
 		__lease_said=
@@ -111,9 +113,11 @@ if [[ ${KLEASE_HOOK_SESSION-} == yes && $__lease_how != restricted ]]; then
 	if [[ ! ${KLEASE_SESSION-} || (${KLEASE_LOCK-} && ! -e $KLEASE_LOCK) ]]; then __lease_start; fi
 fi
 
-if [[ ${PROMPT_COMMAND[*]-} != *__lease_prompt* ]]; then
+# A PROMPT_COMMAND that is exported reaches shells that have no hook, where this does nothing.
+__lease_call=__lease_prompt
+if [[ ${PROMPT_COMMAND[*]-} != *__lease_call* ]]; then
 	__lease_fresh=1
-	# Last of the user's first line, so that his own finds $? as it was. An exported one reaches shells that have no hook.
+	# Last of the user's first line, so that his own finds $? as it was.
 	# shellcheck disable=SC2128,SC2178,SC2016
-	PROMPT_COMMAND+=${PROMPT_COMMAND:+$'\n'}'[[ ! ${__lease_fresh+x} ]] || __lease_prompt "${__lease_debug=$(trap -p DEBUG)}"'
+	PROMPT_COMMAND+=${PROMPT_COMMAND:+$'\n'}'"${__lease_call-:}" "${__lease_debug=$(trap -p DEBUG)}"'
 fi

@@ -57,7 +57,7 @@ enter "(exit 7)"
 within 5 "the status is the command's, at the prompt and in the user's own" shows '<7:7>'
 sync
 check "the user's own still runs" test -s "$W/pc"
-enter 'echo "$PROMPT_COMMAND" | grep -c __lease_prompt; true one two; echo "last:$_:"; true | false | true; echo "pipe:${PIPESTATUS[*]}:"'
+enter 'echo "$PROMPT_COMMAND" | grep -c __lease_call; true one two; echo "last:$_:"; true | false | true; echo "pipe:${PIPESTATUS[*]}:"'
 within 5 "sourced twice is once" shows '^1$'
 within 5 "\$_ is the user's" shows '^last:two:'
 within 5 "PIPESTATUS is the user's" shows '^pipe:0 1 0:'
