@@ -138,7 +138,7 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		entry_due(w, e, w->now.mono + LEASE_NS_PER_S);
 		return;
 	}
-	if (instead == EV_BEAT) {
+	if (instead == EV_BEAT && ev != EV_BEAT) {
 		struct lock_ref ref = lock_of(e);
 		struct lease_stat st;
 		log_info("%s: beaten at its last moment: it lives on", l->id);
