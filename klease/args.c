@@ -39,6 +39,10 @@ const struct arg_row arg_table[ARG_MAX] = {
 	[ARG_FOR] = { "for", "D", false, "how long [1h]" },
 	[ARG_LIFT] = { "lift", NULL, false, "end the hold" },
 	[ARG_DRY_RUN] = { "dry-run", NULL, false, "say what would be done, do nothing" },
+	[ARG_AGENT] = { "agent", NULL, false, "take a coding agent's JSON on standard input" },
+	[ARG_SHELL] = { "shell", NULL, false, "print what a shell should evaluate" },
+	[ARG_QUIET] = { "quiet", NULL, false, "a session that is over is no failure" },
+	[ARG_VERBOSE] = { "verbose", NULL, false, "say when no daemon watches" },
 };
 
 void args_usage(const char *fmt, ...)
@@ -133,6 +137,7 @@ static void take(struct args *a, enum arg which, const char *s)
 {
 	struct lease_record *r = &a->record;
 
+	a->given |= ARG_BIT(which);
 	switch (which) {
 	case ARG_PROFILE: copy_word(which, r->profile, sizeof r->profile, s, lease_word_valid(s)); break;
 	case ARG_TTL: take_ttl(a, s); break;
@@ -162,6 +167,10 @@ static void take(struct args *a, enum arg which, const char *s)
 	case ARG_FOR: a->hold_for = need_duration(which, s, false); break;
 	case ARG_LIFT: a->lift = true; break;
 	case ARG_DRY_RUN: a->dry_run = true; break;
+	case ARG_AGENT: a->agent = true; break;
+	case ARG_SHELL: a->shell = true; break;
+	case ARG_QUIET: a->quiet = true; break;
+	case ARG_VERBOSE: a->verbose = true; break;
 	case ARG_MAX: break;
 	}
 }
@@ -233,6 +242,13 @@ void args_parse(const struct command *c, int argc, char **argv, struct args *a, 
 			args_usage("'%s' is no state: requested, denied, admitted, active, idle, hibernated, "
 				   "expired, failed or reaped",
 				   safe(buf, a->state));
+	}
+	if (c->operands == OPERANDS_VERB) {
+		if (optind >= argc)
+			args_usage("%s needs a verb", c->name);
+		a->verb = argv[optind++];
+		if (optind < argc)
+			a->id = need_id(argv[optind++]);
 	}
 	if (has_command && optind < argc)
 		a->command = &argv[optind];

@@ -34,6 +34,10 @@ enum arg {
 	ARG_FOR,
 	ARG_LIFT,
 	ARG_DRY_RUN,
+	ARG_AGENT,
+	ARG_SHELL,
+	ARG_QUIET,
+	ARG_VERBOSE,
 	ARG_MAX,
 };
 #define ARG_BIT(a) (UINT32_C(1) << (a))
@@ -52,18 +56,20 @@ enum operands {
 	OPERANDS_COMMAND, /* parsing stops at the first operand */
 	OPERANDS_COMMAND_MAYBE,
 	OPERANDS_ID_COMMAND,
+	OPERANDS_VERB, /* session: a verb, maybe an id */
 };
 
 struct args {
 	struct lease_record record; /* what create and run ask for */
 	int64_t ttl;                /* 0 = not said */
-	bool wait, no_daemon_ok, json, all, mine, lift, dry_run;
+	uint32_t given;             /* ARG_BIT()s */
+	bool wait, no_daemon_ok, json, all, mine, lift, dry_run, agent, shell, quiet, verbose;
 	int64_t wait_for;                 /* -1 = as long as it takes */
 	int64_t timeout, since, hold_for; /* 0 = not said */
 	int limit;                        /* 0 = all */
 	const char *user;                 /* NULL = all */
 	const char *lease;                /* NULL = all */
-	const char *id, *state;
+	const char *id, *state, *verb;
 	char **command; /* NULL-terminated; NULL = none */
 };
 

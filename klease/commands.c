@@ -37,6 +37,10 @@ const struct command command_table[] = {
 	  ARG_BIT(ARG_JSON) | ARG_BIT(ARG_LEASE) | ARG_BIT(ARG_SINCE) | ARG_BIT(ARG_OF_USER) |
 		  ARG_BIT(ARG_LIMIT),
 	  NEED_TREE, cmd_ledger },
+	{ "session", "Begin, renew, end or show the lease of a login, an agent's run or a CI job.", OPERANDS_VERB,
+	  ARG_BIT(ARG_SURFACE) | ARG_BIT(ARG_LEADER) | ARG_BIT(ARG_TTL) | ARG_BIT(ARG_LINGER) | ARG_BIT(ARG_LABEL) |
+	      ARG_BIT(ARG_AGENT) | ARG_BIT(ARG_SHELL) | ARG_BIT(ARG_JSON) | ARG_BIT(ARG_QUIET) | ARG_BIT(ARG_VERBOSE),
+	  0, cmd_session },
 	{ "init", "Make what the daemon needs before its first start.", OPERANDS_NONE, ARG_BIT(ARG_DRY_RUN),
 	  0, cmd_init },
 	{ "hold", "Stop every destructive act until lifted, or until the time is over.", OPERANDS_NONE,
@@ -82,6 +86,7 @@ static const char *operand_words(enum operands o)
 	case OPERANDS_COMMAND: return " -- COMMAND...";
 	case OPERANDS_COMMAND_MAYBE: return " [-- COMMAND...]";
 	case OPERANDS_ID_COMMAND: return " ID -- COMMAND...";
+	case OPERANDS_VERB: return " start|beat|archive|list [ID]";
 	case OPERANDS_NONE: break;
 	}
 	return "";

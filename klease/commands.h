@@ -37,6 +37,7 @@ int cmd_wait(struct world *w, struct args *a);
 int cmd_events(struct world *w, struct args *a);
 int cmd_ledger(struct world *w, struct args *a);
 int cmd_init(struct world *w, struct args *a);
+int cmd_session(struct world *w, struct args *a);
 int cmd_hold(struct world *w, struct args *a);
 
 #endif

@@ -404,4 +404,10 @@ void lease_credit_restart(struct lease *l, int64_t from, int64_t now)
 
 	l->restart_credit = sooner(l->restart_credit + away, latest(l->restart_credit, l->policy.renew_grace));
 	l->used = sooner(later(l->used, away), now); /* idleness isn't counted while nobody looked either */
+	/*
+	 * When its lock was last looked at is not stored, for an active lease that was long before `from`: but it was when it came into its
+	 * state, and the distance of the clocks then is known too.
+	 */
+	l->looked = sooner(l->since, from);
+	l->skew = l->since_wall - l->since;
 }

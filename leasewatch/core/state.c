@@ -131,8 +131,9 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		[EV_SESSION_CLOSED] = TO(ST_LINGERING, AC_STEP),
 		[EV_SESSION_ORPHANED] = TO(ST_LINGERING, AC_STEP),
 		LOCK(ST_ACTIVE), /* lease_apply takes its last use back: idle next, unless something else uses it */
-		[EV_HIBERNATED] = NEVER(ST_ACTIVE),
-		[EV_HIBERNATE_FAILED] = NEVER(ST_ACTIVE),
+		/* Given up, and overtaken by the answer of an older resume; the resume behind it puts it right. */
+		[EV_HIBERNATED] = IGNORE(ST_ACTIVE),
+		[EV_HIBERNATE_FAILED] = IGNORE(ST_ACTIVE),
 		LATE_RESUME(ST_ACTIVE),
 		NOT_DESTROYING(ST_ACTIVE),
 		[EV_RESTART] = IGNORE(ST_ACTIVE),
@@ -220,8 +221,8 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		[EV_SESSION_CLOSED] = TO(ST_LINGERING, AC_STEP),
 		[EV_SESSION_ORPHANED] = TO(ST_LINGERING, AC_STEP),
 		LOCK(ST_HIBERNATED),
-		[EV_HIBERNATED] = NEVER(ST_HIBERNATED),
-		[EV_HIBERNATE_FAILED] = NEVER(ST_HIBERNATED),
+		[EV_HIBERNATED] = IGNORE(ST_HIBERNATED), /* both it and the resume behind it were given up; the retry comes last */
+		[EV_HIBERNATE_FAILED] = IGNORE(ST_HIBERNATED),
 		[EV_RESUMED] = IGNORE(ST_HIBERNATED), /* after RESUMING's deadline: the retry finds it running */
 		[EV_RESUME_FAILED] = IGNORE(ST_HIBERNATED),
 		NOT_DESTROYING(ST_HIBERNATED),

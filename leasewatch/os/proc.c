@@ -5,18 +5,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/drop.h"
 
-#define READ_TURNS \
-	16 /* buffers read a step and pipe: a flood doesn't keep the caller from the rest of its work */
+#define READ_TURNS 16 /* buffers read a step and pipe: a flood doesn't keep the caller from the rest of its work */
 
 static void close_fd(int *fd)
 {
@@ -25,8 +24,7 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* A pipe whose ends are above the standard three, so that the child's dup2 never hits one that is still to be
- * used. */
+/* A pipe whose ends are above the standard three, so that the child's dup2 never hits one that is still to be used. */
 static int pipe_above_stdio(int ret[2])
 {
 	int p[2];
@@ -55,58 +53,56 @@ static int pipe_above_stdio(int ret[2])
 	return 0;
 }
 
-static int add_actions(posix_spawn_file_actions_t *fa, int cwd, int out, int err)
+/* What becomes the program. Every failure is the errno of proc_start. */
+static int become(const struct proc_options *o, int out, int err, pid_t parent)
 {
-	int r = cwd >= 0 ? posix_spawn_file_actions_addfchdir_np(fa, cwd)
-			 : posix_spawn_file_actions_addchdir_np(fa, "/");
+	sigset_t none;
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	if (!r)
-		r = posix_spawn_file_actions_addopen(fa, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (!r)
-		r = posix_spawn_file_actions_adddup2(fa, out, STDOUT_FILENO);
-	if (!r)
-		r = posix_spawn_file_actions_adddup2(fa, err, STDERR_FILENO);
-	if (!r)
-		r = posix_spawn_file_actions_addclosefrom_np(fa, STDERR_FILENO + 1);
-	return r;
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
+		return errno;
+	if (setsid() < 0 || (o->cwd >= 0 ? fchdir(o->cwd) : chdir("/")) < 0)
+		return errno;
+	/* A driver that outlived us would go on with an act that our successor does again, or has long given up. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		return errno;
+	if (getppid() != parent)
+		return ECHILD;
+	for (int s = 1; s < NSIG; s++)
+		(void)signal(s, SIG_DFL);
+	sigemptyset(&none);
+	if (sigprocmask(SIG_SETMASK, &none, NULL) < 0 || close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+		return errno;
+	execve(o->path, o->argv, o->envp);
+	return errno;
 }
 
 static int spawn(pid_t *ret, const struct proc_options *o, int out, int err)
 {
-	posix_spawn_file_actions_t fa;
-	posix_spawnattr_t at;
-	sigset_t none, all;
-	int r;
+	volatile int error = 0; /* written by the child: it has our memory, and we wait until it has its own */
+	pid_t parent = getpid(), pid;
 
-	sigemptyset(&none);
-	sigfillset(&all);
-	r = posix_spawn_file_actions_init(&fa);
-	if (r)
-		return -r;
-	r = posix_spawnattr_init(&at);
-	if (r)
-		goto out_actions;
-	r = add_actions(&fa, o->cwd, out, err);
-	if (r)
-		goto out_attr;
-	(void)posix_spawnattr_setsigmask(&at, &none);
-	(void)posix_spawnattr_setsigdefault(&at, &all);
-	(void)posix_spawnattr_setflags(&at,
-				       POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	drop_oom_lend();
-	r = posix_spawn(ret, o->path, &fa, &at, o->argv, o->envp);
+	pid = vfork();
+	if (pid == 0) {
+		error = become(o, out, err, parent);
+		_exit(127);
+	}
+	if (pid < 0)
+		error = errno;
 	drop_oom_take_back();
-out_attr:
-	posix_spawnattr_destroy(&at);
-out_actions:
-	posix_spawn_file_actions_destroy(&fa);
-	return -r;
+	if (pid > 0 && error)
+		(void)waitpid(pid, NULL, 0);
+	if (error)
+		return -error;
+	*ret = pid;
+	return 0;
 }
 
 int proc_start(struct proc *p, const struct proc_options *o, int64_t deadline)
 {
-	int out[2] = {-1, -1}, err[2] = {-1, -1}, pidfd, r;
-	pid_t pid = 0;
+	int out[2], err[2], pidfd, r;
+	pid_t pid;
 
 	r = pipe_above_stdio(out);
 	if (r < 0)
@@ -146,10 +142,10 @@ out_out:
 
 int proc_watch(const struct proc *p, int epfd, void *data)
 {
-	const int fd[] = {p->pidfd, p->out_fd, p->err_fd};
+	const int fd[] = { p->pidfd, p->out_fd, p->err_fd };
 
 	for (size_t i = 0; i < sizeof fd / sizeof *fd; i++) {
-		struct epoll_event ev = {.events = EPOLLIN, .data.ptr = data};
+		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = data };
 
 		if (fd[i] >= 0 && epoll_ctl(epfd, EPOLL_CTL_ADD, fd[i], &ev) < 0)
 			return -errno;
@@ -204,8 +200,7 @@ static void keep_err(struct proc *p, const char *s, size_t n)
 	p->err[p->err_len] = '\0';
 }
 
-/* Closes at the end of the pipe; last: whatever is in it now is all there will be, though others may still
- * hold its other end. */
+/* Closes at the end of the pipe; last: whatever is in it now is all there will be, though others may still hold its other end. */
 static void drain(struct proc *p, int *fd, void (*keep)(struct proc *, const char *, size_t), bool last)
 {
 	char buf[16384];
@@ -248,7 +243,7 @@ static void press_deadline(struct proc *p, int64_t now)
 
 bool proc_step(struct proc *p, int64_t now)
 {
-	siginfo_t si = {.si_pid = 0};
+	siginfo_t si = { .si_pid = 0 };
 
 	if (p->end != PROC_RUNNING)
 		return true;
@@ -258,14 +253,12 @@ bool proc_step(struct proc *p, int64_t now)
 		press_deadline(p, now);
 		if (!p->killed || now < p->deadline + 2 * PROC_TERM_GRACE)
 			return false;
-		/* Stuck in the kernel: it runs no instruction of its own any more. Its zombie stays with us.
-		 */
+		/* Stuck in the kernel: it runs no instruction of its own any more. Its zombie stays with us. */
 		p->end = PROC_DEADLINE;
 		p->status = SIGKILL;
 		return true;
 	}
-	/* A deadline's end takes the rest of the group along, while the dead leader still keeps the number.
-	 */
+	/* A deadline's end takes the rest of the group along, while the dead leader still keeps the number. */
 	if (p->termed && !p->killed)
 		signal_group(p, SIGKILL);
 	drain(p, &p->out_fd, keep_out, true);

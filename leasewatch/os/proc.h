@@ -1,18 +1,15 @@
 /*
  * os/proc.h: runs a helper program without waiting for it.
  *
- * Calling sequence: proc_start, proc_watch; then proc_step whenever a descriptor of it is ready or proc_due
- * has come, until it gives true; read how it ended, and proc_free. `now` is the caller's monotonic clock;
- * nothing here reads one, sleeps or blocks.
+ * Calling sequence: proc_start, proc_watch; then proc_step whenever a descriptor of it is ready or proc_due has come, until it gives
+ * true; read how it ended, and proc_free. `now` is the caller's monotonic clock; nothing here reads one, sleeps or blocks.
  *
- * The program gets: its own argv and environment and nothing of ours, stdin /dev/null, stdout and stderr
- * pipes to us, no other descriptor, no signal blocked or ignored, a session (and so a process group) of its
- * own. It is started by posix_spawn(3), which shares memory until the exec: the size of the caller doesn't
- * matter.
+ * The program gets: its own argv and environment and nothing of ours, stdin /dev/null, stdout and stderr pipes to us, no other
+ * descriptor, no signal blocked or ignored, a session (and so a process group) of its own. It is started by vfork(2):
+ * memory is shared until the exec, and the size of the caller doesn't matter. It is killed when the caller ends.
  *
- * Past its deadline the whole group gets SIGTERM, and PROC_TERM_GRACE later SIGKILL; one that even then hangs
- * in the kernel is given up after another such time. Ended in good time, what it left running in its group is
- * left alone. proc_free of a program that still runs forgets it: it goes on by itself.
+ * Past its deadline the whole group gets SIGTERM, and PROC_TERM_GRACE later SIGKILL; one that even then hangs in the kernel is given
+ * up after another such time. Ended in good time, what it left running in its group is left alone. proc_free of a program that still runs forgets it: it goes on by itself, for as long as we live.
  */
 #ifndef OS_PROC_H
 #define OS_PROC_H
@@ -30,15 +27,15 @@
 struct proc_options {
 	const char *path; /* absolute */
 	char *const *argv, *const *envp;
-	int cwd;        /* descriptor of its working directory; -1 = "/" */
+	int cwd;	/* descriptor of its working directory; -1 = "/" */
 	size_t out_max; /* bytes of stdout that are kept; the rest is read, thrown away and told by out_cut */
 };
 
 enum proc_end {
 	PROC_RUNNING,
-	PROC_EXITED,    /* by itself: status is its exit status */
+	PROC_EXITED,   /* by itself: status is its exit status */
 	PROC_SIGNALLED, /* by a signal that wasn't ours: status is the signal */
-	PROC_DEADLINE,  /* past its deadline, however it ended after that */
+	PROC_DEADLINE, /* past its deadline, however it ended after that */
 };
 
 struct proc {
@@ -56,14 +53,11 @@ struct proc {
 	size_t err_len;
 };
 
-/* -errno: why it could not be run (posix_spawn tells of a failed exec as well); *p then needs no proc_free.
- */
+/* -errno: why it could not be run (of a failed exec as well); *p then needs no proc_free. */
 int proc_start(struct proc *p, const struct proc_options *o, int64_t deadline);
-/* Puts its descriptors into an epoll, level-triggered, each with this data.ptr; closing takes them out again.
- */
+/* Puts its descriptors into an epoll, level-triggered, each with this data.ptr; closing takes them out again. */
 int proc_watch(const struct proc *p, int epfd, void *data);
-/* Reads what is there, looks whether it ended, does what the deadline asks for. True once it has ended and
- * all is read. */
+/* Reads what is there, looks whether it ended, does what the deadline asks for. True once it has ended and all is read. */
 bool proc_step(struct proc *p, int64_t now);
 /* When proc_step must be called next though no descriptor is ready; INT64_MAX = never. */
 int64_t proc_due(const struct proc *p);

@@ -130,7 +130,7 @@ void desk_restart(struct desk *d, int64_t before, int64_t away)
 	l->act_deadline = l->retry_at = l->cpu_at = l->cpu_from = l->cpu_base = l->cpu_quiet_at = 0;
 	l->cpu_broken = false;
 	l->execs = 0;
-	l->looked = checkpoint;
+	l->looked = l->skew = 0;
 	lease_credit_restart(l, checkpoint, d->now);
 	desk_take(d, EV_RESTART);
 }

@@ -1,4 +1,4 @@
-/* lease_looked and lease_credit_restart: when a beat is credited, whatever the clocks say, and what a restart gives. */
+/* lease_looked, lease_credit_restart: when a beat is credited, whatever the clocks say; what a restart gives. */
 #include "config.h"
 
 #include "desk.h"
@@ -269,6 +269,37 @@ static void a_beat_while_the_daemon_was_away_is_found(void **state)
 	assert_int_equal(d.l.restart_credit, 0);
 }
 
+/* An active lease is looked at when it is due; what was beaten between that look and the kill nobody has seen. */
+static void a_beat_that_the_killed_daemon_had_not_seen_is_worth_one_ttl(void **state)
+{
+	struct desk d;
+
+	(void)state;
+	desk_set_up(&d);
+	desk_sleep(&d, 40 * S);
+	desk_beat(&d);
+	desk_sleep(&d, 30 * S);
+	desk_restart(&d, 5 * S, H);
+	(void)desk_look(&d);
+	assert_int_equal(d.n[EV_EXPIRY_DUE], 1);
+	assert_int_equal(d.l.renewed, DESK_T0 + 40 * S);
+}
+
+/* The host slept meanwhile: then the stamp says less, and the holder has the benefit. */
+static void a_beat_before_a_sleep_and_a_restart_is_credited_no_earlier_than_it_was(void **state)
+{
+	struct desk d;
+
+	(void)state;
+	desk_set_up(&d);
+	desk_sleep(&d, 40 * S);
+	desk_beat(&d);
+	d.skew += 30 * S;
+	desk_restart(&d, 0, 10 * S);
+	(void)desk_look(&d);
+	assert_in_range(d.l.renewed, DESK_T0 + 40 * S, d.now);
+}
+
 static void a_renewal_uses_the_credit_up(void **state)
 {
 	struct desk d;
@@ -347,6 +378,8 @@ int main(void)
 		cmocka_unit_test(downtime_is_not_charged_to_the_holder),
 		cmocka_unit_test(a_long_downtime_gives_one_grace),
 		cmocka_unit_test(a_beat_while_the_daemon_was_away_is_found),
+		cmocka_unit_test(a_beat_that_the_killed_daemon_had_not_seen_is_worth_one_ttl),
+		cmocka_unit_test(a_beat_before_a_sleep_and_a_restart_is_credited_no_earlier_than_it_was),
 		cmocka_unit_test(a_renewal_uses_the_credit_up),
 		cmocka_unit_test(idleness_is_not_counted_while_nobody_looked),
 		cmocka_unit_test(a_checkpoint_after_now_credits_nothing),

@@ -1,4 +1,4 @@
-/* lease_verdict: when a lease goes idle, hibernates and ends, to the nanosecond. `now` is a number here: nothing waits. */
+/* lease_verdict: when a lease goes idle, hibernates and ends, to the nanosecond. `now` is a number: nothing waits. */
 #include "config.h"
 
 #include <string.h>

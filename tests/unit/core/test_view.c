@@ -90,7 +90,8 @@ static void the_emptiest_view_is_read_back(void **state)
 
 static void text_for_people_is_read_back_as_it_was(void **state)
 {
-	static const char *const whys[] = { "a=b", "=", " two  blanks ", "#leasewatch 1", "history=1 2 - x", "gr\xc3\xbc\xc3\x9f" };
+	static const char *const whys[] = { "a=b", "=", " two  blanks ", "#leasewatch 1", "history=1 2 - x",
+					    "gr\xc3\xbc\xc3\x9f" };
 	static struct view v;
 
 	(void)state;
