@@ -57,7 +57,7 @@ check "the manual has these statuses and no others" [ "$(sed -n '/^\.Sh EXIT STA
 for s in HUP TERM INT; do
 	check "the manual tells of SIG$s" grep -q "SIG$s" "$man"
 done
-sed -n 's/^\.Xr \([a-z.-]*\) \([1-9]\).*/\1.\2/p' "$src"/man/*.[1-9] | grep -E '^(klease|lease|notices)' | sort -u >"$T/named"
+sed -n 's/^\.Xr \([a-z.-]*\) \([1-9]\).*/\1.\2/p' "$man" | grep -E '^(klease|lease|notices)' | sort -u >"$T/named"
 while read -r name; do
 	check "there is a manual $name" test -s "$src/man/$name"
 done <"$T/named"
