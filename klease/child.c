@@ -25,6 +25,9 @@ void child_remember_signals(void)
 	for (int sig = 1; sig < SIGRTMIN; sig++)
 		if (sigaction(sig, NULL, &sa) == 0 && sa.sa_handler == SIG_IGN)
 			sigaddset(&old_ignored, sig);
+	/* Ignored, it would make the kernel reap our children behind our back. */
+	sa = (struct sigaction){ .sa_handler = SIG_DFL };
+	(void)sigaction(SIGCHLD, &sa, NULL);
 }
 
 bool child_was_ignored(int sig)

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* At the start of main: what was ignored and blocked when we came is what a command must find. */
+/* At the start of main: what was ignored and blocked when we came is what a command must find. SIGCHLD is ours. */
 void child_remember_signals(void);
 bool child_was_ignored(int sig);
 /* In the child, before exec. */

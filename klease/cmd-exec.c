@@ -173,6 +173,7 @@ int cmd_exec(struct world *w, struct args *a)
 	if (status != KX_OK)
 		return status;
 	(void)snprintf(lock, sizeof lock, "%s/active/%s", w->notices, v.lock);
+	(void)signal(SIGPIPE, SIG_IGN); /* a gated child that was killed is no reason to die */
 	sig = foreground_open(true);
 	r = sig < 0 ? sig : start_gated(a->command, a->id, lock, &g);
 	if (r < 0) {

@@ -41,9 +41,11 @@ int cmd_release(struct world *w, struct args *a)
 	}
 	if (r != -ENOENT)
 		return refuse(a->id, r);
-	if (views_get_ever(w, a->id, &v) == 0)
+	if (views_get_ever(w, a->id, &v) < 0)
+		say("there is no lease %s", a->id);
+	else if (view_over(&v) || !strcmp(v.state, "expired") || !strcmp(v.state, "failed"))
 		say("%s is over already: %s%s%s", a->id, v.state, v.why[0] ? ": " : "", safe(why, v.why));
 	else
-		say("there is no lease %s", a->id);
+		say("%s is %s and its lock is gone: nothing is left to move, and it ends by its ttl", a->id, v.state);
 	return KX_LOST;
 }

@@ -19,12 +19,8 @@ int foreground_open(bool children)
 	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
 		if (!child_was_ignored(taken[i])) /* nohup: the command ignores it, and so do we */
 			sigaddset(&set, taken[i]);
-	if (children) {
-		struct sigaction sa = { .sa_handler = SIG_DFL };
-
-		(void)sigaction(SIGCHLD, &sa, NULL); /* ignored, it would reap behind our back */
+	if (children)
 		sigaddset(&set, SIGCHLD);
-	}
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return -errno;
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

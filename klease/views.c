@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "klease/clock.h"
 #include "klease/ledger.h"
 #include "lease/duration.h"
 
@@ -27,10 +28,11 @@ const char *view_state_words(const struct view *v, char buf[32])
 static void freshen(struct world *w, struct view *v)
 {
 	struct lease_stat st;
+	int64_t now = clock_wall();
 
-	if (v->lock[0] && lease_stat(w->tree.active, v->lock, &st) == 0 && st.uid == v->requester &&
-	    st.mtime != v->mtime)
-		view_refresh(v, st.mtime);
+	/* A stamp from the future is a beat of now, as it is to the daemon. */
+	if (v->lock[0] && lease_stat(w->tree.active, v->lock, &st) == 0 && st.uid == v->requester && st.mtime != v->mtime)
+		view_refresh(v, st.mtime < now ? st.mtime : now);
 }
 
 /* The middle of lock-SURFACE-USER-ID is for people; the owner is who the kernel says it is. */

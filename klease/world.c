@@ -105,7 +105,8 @@ static bool try_tree(struct world *w, const char *path)
 		args_usage("the path of the notices tree is too long");
 	free(full);
 	w->system = !strcmp(w->notices, SYSTEM_NOTICES);
-	if (lease_tree_open(&w->tree, w->notices) < 0)
+	w->tree_error = lease_tree_open(&w->tree, w->notices);
+	if (w->tree_error < 0)
 		w->tree = (struct lease_tree)LEASE_TREE_CLOSED;
 	return world_look(w);
 }
@@ -163,6 +164,10 @@ void world_say_no_daemon(const struct world *w)
 
 int world_need(struct world *w, unsigned needs)
 {
+	if (needs != 0 && w->tree.root < 0 && w->tree_error != -ENOENT) {
+		say("cannot open the notices tree %s: %s", w->notices, strerror(-w->tree_error));
+		return KX_FAILED;
+	}
 	if (needs != 0 && w->tree.root < 0) {
 		world_say_no_daemon(w);
 		return KX_NODAEMON;

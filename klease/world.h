@@ -25,6 +25,7 @@ struct world {
 	bool system; /* the system's own tree */
 	char notices[512];
 	struct lease_tree tree;
+	int tree_error; /* why it is not open */
 	struct lease_beacon beacon;
 	bool has_beacon;
 	uid_t beacon_uid;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "actor-answer.h"
-#include "actor-dir.h"
+#include "store/workdir.h"
 #include "actor-env.h"
 #include "lease/process.h"
 #include "os/log.h"
@@ -59,11 +59,12 @@ bool act_check(const struct actor *x, struct act *a)
 
 	if (x->o->user_mode && a->r.uid != getuid())
 		return refuse(a, "another user's lease, and this daemon runs in user mode");
-	r = actor_dir_program(x->runtimes, a->r.runtime);
+	r = workdir_program(x->runtimes, a->r.runtime);
 	if (r == -ENOENT)
 		return refuse(a, "no such runtime is installed");
 	if (r == -EPERM)
-		return refuse(a, "the runtime's program is no regular file, or others than root could write it");
+		return refuse(a,
+			      "the runtime's program is no regular file, or others than root could write it");
 	if (r < 0)
 		return refuse(a, "the runtime's program can't be run");
 	if (a->r.process.pid && (a->r.verb == ACT_CREATE || a->r.verb == ACT_ENTER))
@@ -74,14 +75,14 @@ bool act_check(const struct actor *x, struct act *a)
 bool act_start(struct actor *x, struct act *a, int64_t now)
 {
 	char path[4096], verb[16];
-	char *argv[] = { path, verb, NULL };
+	char *argv[] = {path, verb, NULL};
 	struct actor_env env;
 	struct proc_options po = {
-		.path = path,
-		.argv = argv,
-		.envp = env.word,
-		.cwd = -1,
-		.out_max = a->r.verb == ACT_LIST ? OUT_MAX_LIST : OUT_MAX,
+	    .path = path,
+	    .argv = argv,
+	    .envp = env.word,
+	    .cwd = -1,
+	    .out_max = a->r.verb == ACT_LIST ? OUT_MAX_LIST : OUT_MAX,
 	};
 	int dir = -1, r;
 
@@ -95,7 +96,8 @@ bool act_start(struct actor *x, struct act *a, int64_t now)
 	if (r < 0)
 		return fail(a, "environment", r);
 	if (a->r.verb != ACT_CAPABILITIES) {
-		r = actor_dir_private(x->work, a->r.runtime, of_lease(a) ? a->r.id : NULL, a->r.generation, &dir, &a->made);
+		r = workdir_private(x->work, a->r.runtime, of_lease(a) ? a->r.id : NULL, a->r.generation,
+				      &dir, &a->made);
 		if (r < 0)
 			return fail(a, "private directory", r);
 	}
@@ -106,14 +108,15 @@ bool act_start(struct actor *x, struct act *a, int64_t now)
 		close(dir);
 	if (r < 0) {
 		if (a->made && of_lease(a))
-			(void)actor_dir_remove(x->work, a->r.runtime, a->r.id, a->r.generation, false);
+			(void)workdir_remove(x->work, a->r.runtime, a->r.id, a->r.generation, false);
 		return fail(a, "can't run the runtime", r);
 	}
 	a->started = now;
 	r = proc_watch(&a->proc, x->epoll, a);
 	if (r == 0)
 		return true;
-	/* Out of memory for a watch: what can't be watched must not run. The deadline that has passed ends it. */
+	/* Out of memory for a watch: what can't be watched must not run. The deadline that has passed ends
+	 * it. */
 	a->proc.deadline = now;
 	return true;
 }
@@ -145,12 +148,14 @@ static void say_how_it_ended(struct act *a)
 	else if (line[0])
 		answer_line(&a->answer, "%s", line);
 	else if (a->proc.end == PROC_SIGNALLED)
-		answer_line(&a->answer, "killed by signal %d (%s)", a->proc.status, strsignal(a->proc.status));
+		answer_line(&a->answer, "killed by signal %d (%s)", a->proc.status,
+			    strsignal(a->proc.status));
 	else if (a->answer.outcome == ACT_FAILED)
 		answer_line(&a->answer, "exit status %d and not a word on stderr", a->proc.status);
 }
 
-/* destroy that is sure of its end takes the directory along; else an empty one that this act made goes again. */
+/* destroy that is sure of its end takes the directory along; else an empty one that this act made goes again.
+ */
 static void tidy(struct actor *x, struct act *a)
 {
 	enum act_outcome o = a->answer.outcome;
@@ -159,10 +164,10 @@ static void tidy(struct actor *x, struct act *a)
 
 	if (!of_lease(a) || !(gone || (a->made && !(a->r.verb == ACT_CREATE && o == ACT_DONE))))
 		return;
-	r = actor_dir_remove(x->work, a->r.runtime, a->r.id, a->r.generation, gone);
+	r = workdir_remove(x->work, a->r.runtime, a->r.id, a->r.generation, gone);
 	if (r < 0)
-		log_warn("%s generation %llu: private directory stays: %s", a->r.id, (unsigned long long)a->r.generation,
-			 strerror(-r));
+		log_warn("%s generation %llu: private directory stays: %s", a->r.id,
+			 (unsigned long long)a->r.generation, strerror(-r));
 }
 
 bool act_step(struct actor *x, struct act *a, int64_t now)

@@ -1,6 +1,7 @@
 /*
- * actor-act.h: one act, from the request that was read to the answer that can be sent. The order: act_check, then (once the queue says
- * so) act_start, then act_step until it is over. Each of the three may be the last: it then has filled a->answer.
+ * actor-act.h: one act, from the request that was read to the answer that can be sent. The order: act_check,
+ * then (once the queue says so) act_start, then act_step until it is over. Each of the three may be the last:
+ * it then has filled a->answer.
  */
 #ifndef ACTOR_ACT_H
 #define ACTOR_ACT_H
@@ -14,7 +15,7 @@ struct actor {
 	char boot[LEASE_BOOT_SIZE];
 	struct act_queue queue;
 	int64_t armed; /* what the timer stands at; INT64_MAX = off */
-	bool told;	       /* to stop, by a signal */
+	bool told;     /* to stop, by a signal */
 	bool peer_gone, reading, writing;
 	int64_t kill_watcher; /* when it hasn't ended by then; INT64_MAX = it needn't end */
 };

@@ -36,7 +36,8 @@ void answer_line(struct act_answer *a, const char *fmt, ...)
 	log_escape(a->line, sizeof a->line, buf);
 }
 
-/* The next line of out, without its newline, in line. 1, 0 at the end, -EBADMSG: too long, or a byte that is no text. */
+/* The next line of out, without its newline, in line. 1, 0 at the end, -EBADMSG: too long, or a byte that is
+ * no text. */
 static int next_line(const char *out, size_t len, size_t *at, char line[LINE_MAX_BYTES])
 {
 	const char *s = out + *at, *nl;
@@ -82,8 +83,8 @@ static int parse_word(const char *s, const char *const *words, size_t n)
 static int parse_state(const char *s, uint32_t *ret)
 {
 	static const char *const word[ACT_STATES] = {
-		[ACT_ST_RUNNING] = "running", [ACT_ST_FROZEN] = "frozen", [ACT_ST_DISK] = "disk",
-		[ACT_ST_STOPPED] = "stopped", [ACT_ST_ABSENT] = "absent",
+	    [ACT_ST_RUNNING] = "running", [ACT_ST_FROZEN] = "frozen", [ACT_ST_DISK] = "disk",
+	    [ACT_ST_STOPPED] = "stopped", [ACT_ST_ABSENT] = "absent",
 	};
 	int i = parse_word(s, word, ACT_STATES);
 
@@ -104,7 +105,8 @@ static int parse_process(const char *s, struct lease_process *ret)
 		return -EBADMSG;
 	memcpy(number, s, (size_t)(colon - s));
 	number[colon - s] = '\0';
-	if (parse_number(number, INT32_MAX, &pid) < 0 || pid <= 1 || parse_number(colon + 1, INT64_MAX, &start) < 0)
+	if (parse_number(number, INT32_MAX, &pid) < 0 || pid <= 1 ||
+	    parse_number(colon + 1, INT64_MAX, &start) < 0)
 		return -EBADMSG;
 	ret->pid = (int32_t)pid;
 	ret->start = (uint64_t)start;
@@ -128,7 +130,8 @@ static int parse_workload(const char *s, struct act_answer *a)
 		return -EBADMSG;
 	memcpy(number, s + LEASE_ID_SIZE, n);
 	number[n] = '\0';
-	if (parse_number(number, INT64_MAX, &generation) < 0 || !generation || parse_state(state + 1, &a->state) < 0)
+	if (parse_number(number, INT64_MAX, &generation) < 0 || !generation ||
+	    parse_state(state + 1, &a->state) < 0)
 		return -EBADMSG;
 	memcpy(a->id, id, sizeof a->id);
 	a->generation = (uint64_t)generation;
@@ -163,9 +166,9 @@ static int parse_argv_word(struct act_answer *a, const char *word)
 
 static int parse_capability(struct act_answer *a, const char *key, const char *value)
 {
-	static const char *const yes_no[] = { "no", "yes" };
-	static const char *const how[] = { "none", "frozen", "disk" };
-	static const uint32_t hibernate_bit[] = { 0, ACT_CAP_HIBERNATE_FROZEN, ACT_CAP_HIBERNATE_DISK };
+	static const char *const yes_no[] = {"no", "yes"};
+	static const char *const how[] = {"none", "frozen", "disk"};
+	static const uint32_t hibernate_bit[] = {0, ACT_CAP_HIBERNATE_FROZEN, ACT_CAP_HIBERNATE_DISK};
 	int i;
 
 	if (!strcmp(key, "hibernate")) {
@@ -222,17 +225,18 @@ static int parse_enter(struct act_answer *a, const char *key, const char *value)
 	return strcmp(key, "word") ? 0 : parse_argv_word(a, value);
 }
 
-/* What each verb's answer is made of: the reader of one line, and the key that has to be there. An unknown key says nothing to us. */
+/* What each verb's answer is made of: the reader of one line, and the key that has to be there. An unknown
+ * key says nothing to us. */
 static const struct {
 	int (*line)(struct act_answer *, const char *key, const char *value);
 	const char *must;
 } verbs[ACT_VERBS] = {
-	[ACT_CAPABILITIES] = { parse_capability, "protocol" },
-	[ACT_CREATE] = { parse_place, NULL },
-	[ACT_STAT] = { parse_stat, "state" },
-	[ACT_HIBERNATE] = { parse_hibernate, "hibernated" },
-	[ACT_LIST] = { parse_list, NULL },
-	[ACT_ENTER] = { parse_enter, NULL },
+    [ACT_CAPABILITIES] = {parse_capability, "protocol"},
+    [ACT_CREATE] = {parse_place, NULL},
+    [ACT_STAT] = {parse_stat, "state"},
+    [ACT_HIBERNATE] = {parse_hibernate, "hibernated"},
+    [ACT_LIST] = {parse_list, NULL},
+    [ACT_ENTER] = {parse_enter, NULL},
 };
 
 static int wrong(struct act_answer *a, const char *what, const char *text)
@@ -243,7 +247,7 @@ static int wrong(struct act_answer *a, const char *what, const char *text)
 	a->state = ACT_ST_UNSAID;
 	a->caps = 0;
 	a->cpu_usec = a->memory = a->net_bytes = -1;
-	a->tree = (struct lease_process){ 0 };
+	a->tree = (struct lease_process){0};
 	a->outcome = ACT_FAILED;
 	answer_line(a, "wrong answer to %s: %s%s", act_verb_name(a->verb), what, text);
 	return -EBADMSG;
@@ -277,7 +281,8 @@ int answer_parse(struct act_answer *a, const char *out, size_t len)
 	return 0;
 }
 
-int answer_next_workload(struct act_answer *a, const struct act_request *r, const char *out, size_t len, size_t *at)
+int answer_next_workload(struct act_answer *a, const struct act_request *r, const char *out, size_t len,
+			 size_t *at)
 {
 	char line[LINE_MAX_BYTES];
 

@@ -125,13 +125,13 @@ void queue_drop(struct act_queue *q)
 
 void queue_free(struct act_queue *q)
 {
-	while (q->head) {
-		struct act *a = q->head;
+	struct act *next;
 
-		unlink_act(q, a);
+	for (struct act *a = q->head; a; a = next) {
+		next = a->next;
 		if (a->started)
 			proc_free(&a->proc);
 		free(a);
 	}
-	*q = (struct act_queue){ 0 };
+	*q = (struct act_queue){0};
 }

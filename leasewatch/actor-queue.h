@@ -3,10 +3,11 @@
  *
  *	waiting --queue_next--> running --queue_ended--> answering --queue_drop--> (freed)
  *
- * Two acts on one lease never overlap: the later one waits until the earlier has ended, in the order in which they came. At most
- * QUEUE_RUNNING programs run at once. The last QUEUE_SPARE of these places go only to a lane (a user on a runtime) that has none running, so
- * that one user's or one engine's hung acts leave the others a way; among the rest, the lane that has fewest running is first, then
- * the one that came first. Pure: no call, no clock.
+ * Two acts on one lease never overlap: the later one waits until the earlier has ended, in the order in which
+ * they came. At most QUEUE_RUNNING programs run at once. The last QUEUE_SPARE of these places go only to a
+ * lane (a user on a runtime) that has none running, so that one user's or one engine's hung acts leave the
+ * others a way; among the rest, the lane that has fewest running is first, then the one that came first.
+ * Pure: no call, no clock.
  */
 #ifndef ACTOR_QUEUE_H
 #define ACTOR_QUEUE_H
@@ -16,15 +17,16 @@
 
 #define QUEUE_RUNNING 8
 #define QUEUE_SPARE 2
-#define QUEUE_MAX 4096 /* acts known at once; with more the socket isn't read, and the watcher sees it full */
+#define QUEUE_MAX 4096 /* acts known at once; with more the socket isn't read, and the watcher sees it full \
+			*/
 
 enum act_step { ACT_WAITING, ACT_RUNNING, ACT_ANSWERING };
 
 struct act {
 	struct act *prev, *next; /* all, in order of arrival */
 	struct act *answer_next; /* those that are answering, in order of their end */
-	struct act *after;	 /* waits for this one: the next on the same lease */
-	bool blocked;		 /* another's `after` points here */
+	struct act *after;       /* waits for this one: the next on the same lease */
+	bool blocked;            /* another's `after` points here */
 	enum act_step step;
 	struct act_request r;
 	struct act_answer answer;

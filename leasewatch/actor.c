@@ -1,6 +1,6 @@
 /*
- * actor.c: the loop of the process that acts. One wait; then signals, the watcher, requests, programs; then what may start, what can be
- * answered, and the timer. Nothing due: no wake-up.
+ * actor.c: the loop of the process that acts. One wait; then signals, the watcher, requests, programs; then
+ * what may start, what can be answered, and the timer. Nothing due: no wake-up.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 
 #include "actor-act.h"
 #include "actor-answer.h"
-#include "actor-dir.h"
+#include "store/workdir.h"
 #include "lease/process.h"
 #include "os/clock.h"
 #include "os/log.h"
@@ -34,14 +34,14 @@ static char tag_peer, tag_signals, tag_watcher, tag_timer;
 
 static int watch(const struct actor *x, int fd, void *tag)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = tag };
+	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = tag};
 
 	return epoll_ctl(x->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
 }
 
 static void close_all(struct actor *x)
 {
-	const int fd[] = { x->epoll, x->signals, x->timer, x->watcher, x->runtimes, x->work };
+	const int fd[] = {x->epoll, x->signals, x->timer, x->watcher, x->runtimes, x->work};
 
 	for (size_t i = 0; i < sizeof fd / sizeof *fd; i++)
 		if (fd[i] >= 0)
@@ -50,15 +50,16 @@ static void close_all(struct actor *x)
 
 static int open_all(struct actor *x, const sigset_t *signals)
 {
-	int r = actor_dir_open(x->o->runtimes, &x->runtimes);
+	int r = workdir_open(x->o->runtimes, &x->runtimes);
 
 	if (r < 0) {
 		log_err("%s: %s; it must be a folder that only root can write", x->o->runtimes, strerror(-r));
 		return r;
 	}
-	r = actor_dir_open(x->o->work, &x->work);
+	r = workdir_open(x->o->work, &x->work);
 	if (r < 0) {
-		log_err("%s: %s; it must be a folder that only this user can write", x->o->work, strerror(-r));
+		log_err("%s: %s; it must be a folder that only this user can write", x->o->work,
+			strerror(-r));
 		return r;
 	}
 	r = lease_boot_id(x->boot);
@@ -166,9 +167,9 @@ static void finish(struct actor *x, struct act *a, int64_t now)
 	bool good = w->outcome == ACT_DONE || w->outcome == ACT_ABSENT || w->outcome == ACT_LATER;
 	int64_t ms = a->started ? (now - a->started) / LEASE_NS_PER_MS : 0;
 
-	log_at(good ? 7 : 4, "%s %s %s generation %llu: %s after %lld ms%s%s", w->id[0] ? w->id : "-", a->r.runtime,
-	       act_verb_name(a->r.verb), (unsigned long long)a->r.generation, act_outcome_name(w->outcome), (long long)ms,
-	       w->line[0] ? ": " : "", w->line);
+	log_at(good ? 7 : 4, "%s %s %s generation %llu: %s after %lld ms%s%s", w->id[0] ? w->id : "-",
+	       a->r.runtime, act_verb_name(a->r.verb), (unsigned long long)a->r.generation,
+	       act_outcome_name(w->outcome), (long long)ms, w->line[0] ? ": " : "", w->line);
 	queue_ended(&x->queue, a);
 }
 
@@ -233,11 +234,12 @@ static void send_answers(struct actor *x, int64_t now)
 		lose_peer(x, now);
 }
 
-/* Asks for what there is use for: no requests while too many are known, room to write only while answers wait. */
+/* Asks for what there is use for: no requests while too many are known, room to write only while answers
+ * wait. */
 static void watch_peer(struct actor *x)
 {
 	bool reading = x->queue.n < QUEUE_MAX, writing = x->queue.answers;
-	struct epoll_event ev = { .data.ptr = &tag_peer };
+	struct epoll_event ev = {.data.ptr = &tag_peer};
 
 	if (x->peer_gone || (reading == x->reading && writing == x->writing))
 		return;
@@ -249,7 +251,7 @@ static void watch_peer(struct actor *x)
 
 static void arm_timer(struct actor *x)
 {
-	struct itimerspec when = { .it_value = { 0, 0 } };
+	struct itimerspec when = {.it_value = {0, 0}};
 	int64_t due = x->kill_watcher;
 
 	for (size_t i = 0; i < x->queue.n_running; i++) {
@@ -270,7 +272,7 @@ static void arm_timer(struct actor *x)
 /* The watcher has ended: how. */
 static int judge_watcher(const struct actor *x)
 {
-	siginfo_t si = { .si_pid = 0 };
+	siginfo_t si = {.si_pid = 0};
 
 	(void)waitid(P_PIDFD, (id_t)x->watcher, &si, WEXITED | WNOHANG);
 	if (x->told || (si.si_code == CLD_EXITED && si.si_status == 0))
@@ -327,16 +329,16 @@ static int loop(struct actor *x)
 int actor_run(const struct actor_options *o)
 {
 	struct actor x = {
-		.o = o,
-		.epoll = -1,
-		.signals = -1,
-		.timer = -1,
-		.watcher = -1,
-		.runtimes = -1,
-		.work = -1,
-		.armed = INT64_MAX,
-		.reading = true,
-		.kill_watcher = INT64_MAX,
+	    .o = o,
+	    .epoll = -1,
+	    .signals = -1,
+	    .timer = -1,
+	    .watcher = -1,
+	    .runtimes = -1,
+	    .work = -1,
+	    .armed = INT64_MAX,
+	    .reading = true,
+	    .kill_watcher = INT64_MAX,
 	};
 	sigset_t signals, before;
 	int r;
@@ -351,7 +353,8 @@ int actor_run(const struct actor_options *o)
 		r = loop(&x);
 	else
 		(void)kill(o->watcher, SIGTERM);
-	/* Programs that still run go on by themselves, in their own sessions; every verb is safe to repeat. */
+	/* Programs that still run go on by themselves, in their own sessions; every verb is safe to repeat.
+	 */
 	queue_free(&x.queue);
 	close_all(&x);
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);

@@ -132,6 +132,12 @@ static void ask_exec(struct watcher *w, const char *ask, const struct ask *q, ui
 		answer(w, ask, "refused", "pid= is not a live process of yours with that start time");
 		return;
 	}
+	struct user *u = user_get(w, uid);
+	if (!u || u->execs >= WATCHER_EXECS) {
+		close(fd);
+		answer(w, ask, "refused", "too many commands of yours run in leases: 128 is the limit");
+		return;
+	}
 	if (!(x = calloc(1, sizeof(*x))) || source_add(w, &x->src, SRC_EXEC, fd, x) < 0) {
 		free(x);
 		answer(w, ask, "failed", "the daemon has no room for it now: try again later");
@@ -144,6 +150,7 @@ static void ask_exec(struct watcher *w, const char *ask, const struct ask *q, ui
 	x->waits = true;
 	LIST_INSERT_HEAD(&w->execs, x, all);
 	e->l.execs++;
+	u->execs++;
 	step(w, e, EV_ASK_RESUME, w->now.mono, "klease exec");
 	if (e->l.state == ST_ACTIVE)
 		ask_execs_enter(w, e);
@@ -267,6 +274,10 @@ void ask_receive(struct watcher *w, const char *name)
 /* An event for it may still be among those of this turn: flush frees it. */
 static void exec_over(struct watcher *w, struct exec *x)
 {
+	struct user *u = user_get(w, x->uid);
+
+	if (u && u->execs > 0)
+		u->execs--;
 	source_drop(w, &x->src);
 	LIST_REMOVE(x, all);
 	LIST_INSERT_HEAD(&w->execs_over, x, all);

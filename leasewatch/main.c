@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -187,12 +188,24 @@ static void lose_terminal(void)
 	close(null);
 }
 
+/* Each lease may need three descriptors (leader, workload, waiter), and 1024 are soon used up. Nothing is ever run from here. */
+static void raise_files(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur < r.rlim_max) {
+		r.rlim_cur = r.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &r);
+	}
+}
+
 static int run_watcher(const struct options *o, struct settings *s, const struct house_paths *paths,
 		       const struct house *house, int peer, int ready)
 {
 	static struct watcher w; /* zero; large */
 
 	log_open("watcher", o->foreground, o->verbose ? 7 : 6);
+	raise_files();
 	if (!paths->user_mode) {
 		int r = drop_to(paths->uid, paths->gid);
 		if (r < 0) {

@@ -17,7 +17,7 @@
 struct load {
 	struct watcher *w;
 	bool same_boot;
-	int64_t checkpoint, skew; /* mono, and wall - mono, of the last checkpoint */
+	int64_t checkpoint;
 	int n;
 };
 
@@ -31,8 +31,7 @@ static int load_one(void *arg, const struct lease *l)
 	if (!e)
 		return -ENOMEM;
 	e->l = *l;
-	e->l.looked = ld->same_boot ? ld->checkpoint : now;
-	e->l.skew = ld->same_boot ? ld->skew : 0;
+	e->l.looked = now;
 	e->l.leader_alive = false; /* until it is found to be */
 	if (ld->same_boot) {
 		lease_credit_restart(&e->l, ld->checkpoint, now);
@@ -72,6 +71,8 @@ static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 	step(w, e, EV_RESTART, w->now.mono, "the daemon has restarted");
 	if (!state_ended(e->l.state))
 		life_follow(w, e);
+	if (e->l.state == ST_REQUESTED)
+		w->admit = true;
 	/* Where its CPU is read, and whether it is there at all, only its runtime knows. */
 	if (state_living(e->l.state) && e->act == ACT_NONE && !e->l.record.is_session)
 		want_act(w, e, ACT_STAT);
@@ -116,7 +117,6 @@ int restart_load(struct watcher *w)
 		return r;
 	ld.same_boot = r == 0 && strcmp(last.boot_id, w->boot) == 0 && last.mono <= w->now.mono;
 	ld.checkpoint = r == 0 ? last.mono : w->now.mono;
-	ld.skew = r == 0 ? last.wall - last.mono : 0;
 	r = registry_load(w->registry, load_one, &ld);
 	if (r < 0)
 		return r;

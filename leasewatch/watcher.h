@@ -30,6 +30,7 @@
 #define WATCHER_ACTS 8	     /* acts under way at a time: what the actor runs side by side */
 #define WATCHER_SLICE 256    /* due leases looked at before the loop looks at its descriptors again */
 #define WATCHER_ASKS 16	     /* asks outstanding a user */
+#define WATCHER_EXECS 128    /* execs of a user that live: each is a descriptor of ours */
 #define ENDED_KEEP (INT64_C(3600) * LEASE_NS_PER_S) /* the state file of a lease that is over stays this long */
 
 /* What an epoll event belongs to. */
@@ -86,6 +87,7 @@ struct doubt {
 struct user {
 	uint32_t uid;
 	int leases;		/* requested and living */
+	int execs;		/* that wait or live */
 	int reports;		/* rubbish reported in this window */
 	int64_t reports_from;
 	RB_ENTRY(user) by_uid;

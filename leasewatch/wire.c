@@ -95,12 +95,10 @@ bool wire_answer_valid(const struct act_answer *a)
 const char *act_verb_name(enum act_verb v)
 {
 	static const char *const name[ACT_VERBS] = {
-		[ACT_NONE] = "none",	       [ACT_CAPABILITIES] = "capabilities",
-		[ACT_CREATE] = "create",       [ACT_STAT] = "stat",
-		[ACT_HIBERNATE] = "hibernate", [ACT_RESUME] = "resume",
-		[ACT_SNAPSHOT] = "snapshot",   [ACT_DESTROY] = "destroy",
-		[ACT_LIST] = "list",	       [ACT_ENTER] = "enter",
-		[ACT_WARN] = "warn",
+	    [ACT_NONE] = "none",         [ACT_CAPABILITIES] = "capabilities", [ACT_CREATE] = "create",
+	    [ACT_STAT] = "stat",         [ACT_HIBERNATE] = "hibernate",       [ACT_RESUME] = "resume",
+	    [ACT_SNAPSHOT] = "snapshot", [ACT_DESTROY] = "destroy",           [ACT_LIST] = "list",
+	    [ACT_ENTER] = "enter",       [ACT_WARN] = "warn",
 	};
 
 	return (unsigned)v < ACT_VERBS ? name[v] : "?";
@@ -109,9 +107,9 @@ const char *act_verb_name(enum act_verb v)
 const char *act_outcome_name(enum act_outcome o)
 {
 	static const char *const name[ACT_OUTCOMES] = {
-		[ACT_UNKNOWN] = "unknown", [ACT_DONE] = "done",	      [ACT_LATER] = "later",
-		[ACT_ABSENT] = "absent",   [ACT_FAILED] = "failed",   [ACT_TIMEOUT] = "timeout",
-		[ACT_REFUSED] = "refused",
+	    [ACT_UNKNOWN] = "unknown", [ACT_DONE] = "done",     [ACT_LATER] = "later",
+	    [ACT_ABSENT] = "absent",   [ACT_FAILED] = "failed", [ACT_TIMEOUT] = "timeout",
+	    [ACT_REFUSED] = "refused",
 	};
 
 	return (unsigned)o < ACT_OUTCOMES ? name[o] : "?";

@@ -1,6 +1,7 @@
 /*
- * process-cgroup.c: cgroup v2 (cgroup.freeze, cgroup.kill, cgroup.events) and, where that isn't to be had, v1's freezer with cpuacct.
- * Sources: Linux Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/freezer-subsystem.rst, proc_pid_mountinfo(5), cgroups(7).
+ * process-cgroup.c: cgroup v2 (cgroup.freeze, cgroup.kill, cgroup.events) and, where that isn't to be had,
+ * v1's freezer with cpuacct. Sources: Linux Documentation/admin-guide/cgroup-v2.rst and
+ * cgroup-v1/freezer-subsystem.rst, proc_pid_mountinfo(5), cgroups(7).
  */
 #include "config.h"
 
@@ -73,7 +74,8 @@ static bool lists(const char *list, const char *word)
 	return false;
 }
 
-/* Where a hierarchy is mounted, and which of its folders is the mount's top. controller NULL = v2. -ENOENT. */
+/* Where a hierarchy is mounted, and which of its folders is the mount's top. controller NULL = v2. -ENOENT.
+ */
 static int find_mount(const char *controller, char mount[PATH_SIZE], char top[PATH_SIZE])
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");
@@ -89,7 +91,8 @@ static int find_mount(const char *controller, char mount[PATH_SIZE], char top[PA
 
 		if (!dash || sscanf(dash, " - %15s %*s %255s", type, options) != 2)
 			continue;
-		if (strcmp(type, controller ? "cgroup" : "cgroup2") || (controller && !lists(options, controller)))
+		if (strcmp(type, controller ? "cgroup" : "cgroup2") ||
+		    (controller && !lists(options, controller)))
 			continue;
 		/* Blanks and the like come as \ooo there; nobody mounts cgroups on such a path. */
 		if (sscanf(line, "%*s %*s %*s %511s %511s", top, mount) == 2 && !strchr(mount, '\\'))
@@ -126,7 +129,8 @@ static int own_folder(const char *controller, char own[PATH_SIZE])
 	return r;
 }
 
-/* root: a folder for all leases at the top, which users can't move things out of. Others: below where they are themselves. */
+/* root: a folder for all leases at the top, which users can't move things out of. Others: below where they
+ * are themselves. */
 static int place_in(const char *controller, const char *name, char path[PATH_SIZE])
 {
 	char mount[PATH_SIZE], top[PATH_SIZE], own[PATH_SIZE], base[PATH_SIZE];
@@ -289,7 +293,7 @@ static int pids_of_folder(void *arg, const char *path)
 
 int cgroup_each(const char *path, int (*each)(void *arg, int32_t pid), void *arg)
 {
-	struct each_pid p = { each, arg };
+	struct each_pid p = {each, arg};
 
 	return each_below(path, 0, pids_of_folder, &p);
 }
@@ -373,7 +377,7 @@ int cgroup_thaw(const struct workload *w, int limit)
 
 bool cgroup_frozen(const struct workload *w)
 {
-	char buf[256];
+	char buf[256] = "";
 
 	if (w->mode == MODE_CGROUP1)
 		return read_file(w->cgroup, "/freezer.state", buf, sizeof buf) == 0 && says(buf, "FROZEN");

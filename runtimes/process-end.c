@@ -1,6 +1,6 @@
 /*
- * process-end.c: destroy. TERM to all but the keeper, thaw, time to go; then KILL, by what the mode has for it; then a last look: absent
- * is said only when nobody was seen.
+ * process-end.c: destroy. TERM to all but the keeper, thaw, time to go; then KILL, by what the mode has for
+ * it; then a last look: absent is said only when nobody was seen.
  */
 #include "config.h"
 
@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WAIT_MAX 200	     /* pidfds waited for at once */
-#define KEEPER_ALONE_MS 200  /* for a keeper with nobody left to keep to end by itself */
-#define STOP_MS 500	     /* for stopping a tree before it is killed, so that it can't fork away from us */
+#define WAIT_MAX 200        /* pidfds waited for at once */
+#define KEEPER_ALONE_MS 200 /* for a keeper with nobody left to keep to end by itself */
+#define STOP_MS 500         /* for stopping a tree before it is killed, so that it can't fork away from us */
 
 struct termed {
 	struct lease_process *p;
@@ -108,13 +108,12 @@ static int let_go(const struct workload *w, const char *work, int limit, struct 
 	return r;
 }
 
-static int signal_all(const struct workload *w, const struct members *l, int sig)
+/* The keeper last: what loses its parent meanwhile falls to it, and stays in the tree. */
+static void kill_each(const struct workload *w, const struct members *l, bool by_tree_only)
 {
-	/* The keeper last: what loses its parent meanwhile falls to it, and stays in the tree. */
 	for (size_t i = 0; i < l->n; i++)
-		if (!l->m[i].keeper || keeper_alone(l))
-			(void)member_signal(w, &l->m[i], sig);
-	return 0;
+		if ((!l->m[i].keeper || keeper_alone(l)) && (l->m[i].by_tree || !by_tree_only))
+			(void)member_signal(w, &l->m[i], SIGKILL);
 }
 
 static void hold_still(const struct workload *w, const char *work)
@@ -133,10 +132,12 @@ static void hold_still(const struct workload *w, const char *work)
 /* One round of killing: everybody that is seen. */
 static int kill_round(const struct workload *w, const char *work, const struct members *l, int limit)
 {
-	if (w->mode == MODE_CGROUP2 && cgroup_kill(w->cgroup) == 0)
+	if (w->mode == MODE_CGROUP2 && cgroup_kill(w->cgroup) == 0) {
+		kill_each(w, l, true);
 		return 0;
+	}
 	hold_still(w, work);
-	signal_all(w, l, SIGKILL);
+	kill_each(w, l, false);
 	/* A v1 freezer holds even the killed. Stopped ones die as they are. */
 	return w->mode == MODE_SUBREAPER ? 0 : cgroup_thaw(w, limit);
 }
@@ -178,13 +179,14 @@ static int kill_all(const struct workload *w, const char *work, int limit)
 static int end_all(const struct request *r, struct workload *w, const struct members *first, int limit)
 {
 	int64_t grace_ms = r->ms == LIMIT_NONE || r->grace_ms < r->ms / 2 ? r->grace_ms : r->ms / 2;
-	struct termed t = { NULL, 0, 0 };
+	struct termed t = {NULL, 0, 0};
 	int grace, e = limit_start(grace_ms, &grace);
 
 	if (e < 0)
 		return e;
 	term_all(w, first, &t);
-	/* What is still frozen hears TERM only when it wakes. That it doesn't wake is no reason not to kill it. */
+	/* What is still frozen hears TERM only when it wakes. That it doesn't wake is no reason not to kill
+	 * it. */
 	(void)workload_thaw(w, r->work, grace);
 	e = let_go(w, r->work, grace, &t);
 	close(grace);

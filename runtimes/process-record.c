@@ -17,10 +17,10 @@
 #define RECORD_NEW "process.new"
 
 static const char *const names[] = {
-	[MODE_NONE] = "none",
-	[MODE_CGROUP2] = "cgroup2",
-	[MODE_CGROUP1] = "cgroup1",
-	[MODE_SUBREAPER] = "subreaper",
+    [MODE_NONE] = "none",
+    [MODE_CGROUP2] = "cgroup2",
+    [MODE_CGROUP1] = "cgroup1",
+    [MODE_SUBREAPER] = "subreaper",
 };
 
 const char *mode_name(enum mode m)
@@ -95,10 +95,10 @@ static int take(struct workload *w, const struct lease_pair *p)
 
 int record_read(int dir, struct workload *ret)
 {
-	struct workload w = { .uid = (uid_t)-1 };
+	struct workload w = {.uid = (uid_t)-1};
 	char buf[LEASE_FILE_MAX];
-	struct lease_error err = { 0, "a value is wrong" };
-	struct lease_pair pair = { .line = 0 };
+	struct lease_error err = {0, "a value is wrong"};
+	struct lease_pair pair = {.line = 0};
 	struct lease_kv kv;
 	size_t len;
 	int r;
@@ -116,8 +116,8 @@ int record_read(int dir, struct workload *ret)
 		if (r < 0)
 			err.line = pair.line;
 	}
-	if (r >= 0 && (!w.id[0] || !w.generation || w.mode == MODE_NONE || w.keeper.pid <= 1 || w.uid == (uid_t)-1 ||
-		       !w.boot[0] || (w.mode != MODE_SUBREAPER && w.cgroup[0] != '/')))
+	if (r >= 0 && (!w.id[0] || !w.generation || w.mode == MODE_NONE || w.keeper.pid <= 1 ||
+		       w.uid == (uid_t)-1 || !w.boot[0] || (w.mode != MODE_SUBREAPER && w.cgroup[0] != '/')))
 		r = -EINVAL;
 	if (r < 0) {
 		say("record:%d: %s", err.line, err.what);

@@ -1,7 +1,7 @@
 /*
- * process-tree.c: who belongs to a workload. With a cgroup: all that are in it. Without one: the keeper's descendants, and *escapes*,
- * which carry our label but have lost the keeper. Another lease's keeper and what carries another label is a lease nested in ours:
- * not ours to touch.
+ * process-tree.c: who belongs to a workload. All that are in its cgroup, where there is one; the keeper's
+ * descendants; and *escapes*, which carry our label but have lost the keeper. Another lease's keeper, and
+ * what carries another label, is a lease nested in ours: not ours to touch.
  */
 #include "config.h"
 
@@ -72,7 +72,7 @@ static int members_add(struct members *l, const struct member *m)
 void members_free(struct members *l)
 {
 	free(l->m);
-	*l = (struct members){ NULL, 0, 0 };
+	*l = (struct members){NULL, 0, 0};
 }
 
 void process_name(int32_t pid, char name[32])
@@ -152,7 +152,7 @@ static int see_all(struct scan *s)
 	if (!d)
 		return -errno;
 	while (r == 0 && (e = readdir(d))) {
-		struct seen one = { .place = OUTSIDE };
+		struct seen one = {.place = OUTSIDE};
 		struct seen *p;
 		char *end;
 		long pid = strtol(e->d_name, &end, 10);
@@ -225,13 +225,22 @@ static void say_left(const struct scan *s, const struct seen *p)
 	say("left alone: pid %" PRId32 " %s runs as another user", p->p.pid, name);
 }
 
+static bool is_member(const struct members *l, const struct lease_process *p)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (same(&l->m[i].p, p))
+			return true;
+	return false;
+}
+
 /* A process of the requester's (then it is added), or another user's; what has just died is nobody's. */
 static int add_seen(struct scan *s, struct members *l, const struct seen *p)
 {
-	struct member m = { .p = p->p, .state = p->state, .keeper = same(&p->p, &s->w->keeper) };
+	struct member m = {
+	    .p = p->p, .state = p->state, .keeper = same(&p->p, &s->w->keeper), .by_tree = true};
 	int fd, r;
 
-	if (dead(p->state))
+	if (dead(p->state) || (s->w->mode != MODE_SUBREAPER && is_member(l, &p->p)))
 		return 0;
 	r = lease_process_open(&p->p, s->w->uid, &fd);
 	if (r == -EPERM)
@@ -247,8 +256,8 @@ static int add_seen(struct scan *s, struct members *l, const struct seen *p)
 /* What starts another tree, or must not be touched. */
 static bool is_border(const struct scan *s, const struct seen *p)
 {
-	return is_above(s, p->p.pid) || (s->parent > 1 && p->ppid == s->parent) || is_others_keeper(s, &p->p) ||
-	       label_of(p->p.pid, s->w->id) == LABEL_OTHER;
+	return is_above(s, p->p.pid) || (s->parent > 1 && p->ppid == s->parent) ||
+	       is_others_keeper(s, &p->p) || label_of(p->p.pid, s->w->id) == LABEL_OTHER;
 }
 
 /* All below all[at], parents first; dead ones count as a way to their children. */
@@ -311,7 +320,7 @@ static int add_escapes(struct scan *s, struct members *l)
 		snprintf(path, sizeof path, "/proc/%" PRId32, p->p.pid);
 		if (stat(path, &st) < 0 || st.st_uid != s->w->uid)
 			continue;
-		if (is_border(s, p) || label_of(p->p.pid, s->w->id) != LABEL_OURS)
+		if (is_border(s, p) || label_of(p->p.pid, s->w->id) != LABEL_OURS || is_member(l, &p->p))
 			continue;
 		if (s->say_all) {
 			process_name(p->p.pid, name);
@@ -345,12 +354,13 @@ struct in_cgroup {
 static int add_from_cgroup(void *arg, int32_t pid)
 {
 	struct in_cgroup *c = arg;
-	struct member m = { .p = { .pid = pid } };
+	struct member m = {.p = {.pid = pid}};
 	char name[32];
 
 	if (is_above(c->s, pid)) {
 		process_name(pid, name);
-		say("pid %" PRId32 " %s is the daemon's, and in %s: move it out first", pid, name, c->s->w->cgroup);
+		say("pid %" PRId32 " %s is the daemon's, and in %s: move it out first", pid, name,
+		    c->s->w->cgroup);
 		return -EBUSY;
 	}
 	if (lease_process_stat(pid, &m.p.start, NULL, &m.state) < 0 || dead(m.state))
@@ -361,16 +371,14 @@ static int add_from_cgroup(void *arg, int32_t pid)
 
 int members_find(const struct workload *w, const char *work, bool say_all, struct members *ret)
 {
-	struct scan s = { .w = w, .say_all = say_all };
-	struct in_cgroup c = { &s, ret };
+	struct scan s = {.w = w, .say_all = say_all};
+	struct in_cgroup c = {&s, ret};
 	int r;
 
-	*ret = (struct members){ NULL, 0, 0 };
+	*ret = (struct members){NULL, 0, 0};
 	find_above(&s);
-	if (w->mode == MODE_SUBREAPER)
-		r = find_tree(&s, work, ret);
-	else
-		r = cgroup_each(w->cgroup, add_from_cgroup, &c);
+	r = w->mode == MODE_SUBREAPER ? 0 : cgroup_each(w->cgroup, add_from_cgroup, &c);
+	r = r ? r : find_tree(&s, work, ret);
 	free(s.all);
 	free(s.others);
 	return r;
@@ -379,7 +387,7 @@ int members_find(const struct workload *w, const char *work, bool say_all, struc
 /* Being in our cgroup is our label, whoever it runs as. */
 int member_open(const struct workload *w, const struct member *m, int *ret_pidfd)
 {
-	return lease_process_open(&m->p, w->mode == MODE_SUBREAPER ? w->uid : (uid_t)-1, ret_pidfd);
+	return lease_process_open(&m->p, m->by_tree ? w->uid : (uid_t)-1, ret_pidfd);
 }
 
 int member_signal(const struct workload *w, const struct member *m, int sig)
@@ -419,6 +427,18 @@ int64_t members_memory(const struct members *l)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
+/*
+ * In 'D' a process sits in the kernel, such as a shell whose vfork(2)ed child has just been stopped: with a
+ * stop pending it runs nothing of its own before it gets SIGCONT. So from the second look on, when it has
+ * been sent one, that counts as standing.
+ */
+static bool has_heard(const struct member *m, bool stop, unsigned pass)
+{
+	if (stop)
+		return member_stopped(m) || (m->state == 'D' && pass > 0);
+	return m->state != 'T'; /* 't' is its debugger's to end */
+}
+
 static int tree_signal(const struct workload *w, const char *work, int limit, int sig)
 {
 	bool stop = sig == SIGSTOP;
@@ -431,12 +451,15 @@ static int tree_signal(const struct workload *w, const char *work, int limit, in
 
 		r = members_find(w, work, false, &l);
 		for (size_t i = 0; r == 0 && i < l.n; i++) {
-			/* Parents stop before their children, and wake after them: neither sees the other stand. */
+			/* Parents stop first and wake last: neither sees the other stand. */
 			const struct member *m = &l.m[stop ? i : l.n - 1 - i];
 
-			if (m->keeper || member_stopped(m) == stop || (!stop && m->state == 't'))
+			if (m->keeper)
 				continue;
-			left++;
+			left += !has_heard(m, stop, pass);
+			/* One in 'D' may wait for a child that waits for SIGCONT: at first all get it. */
+			if (has_heard(m, stop, 0) && (stop || pass > 0))
+				continue;
 			r = member_signal(w, m, sig);
 			r = r == -ESRCH ? 0 : r;
 		}

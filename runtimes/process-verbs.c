@@ -28,7 +28,8 @@ int take_record(const struct request *r, struct workload *ret)
 	if (e < 0)
 		return EXIT_FAILED;
 	if (strcmp(ret->id, r->id) || ret->generation != r->generation || ret->uid != r->uid) {
-		say("refused: the record is of %s generation %" PRIu64 " of uid %u", ret->id, ret->generation, ret->uid);
+		say("refused: the record is of %s generation %" PRIu64 " of uid %u", ret->id, ret->generation,
+		    ret->uid);
 		return EXIT_FAILED;
 	}
 	/* After a reboot nothing of it is left, whatever has its numbers now. */
@@ -75,14 +76,14 @@ int verb_capabilities(struct request *r)
 
 static bool ended(int pidfd)
 {
-	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
 
 	return poll(&p, 1, 0) != 0;
 }
 
 /*
- * Moves one process that we hold a pidfd of. The number that is written was its own if it still lives afterwards; else it may be
- * another's by now: out with it.
+ * Moves one process that we hold a pidfd of. The number that is written was its own if it still lives
+ * afterwards; else it may be another's by now: out with it.
  */
 static int move_held(const char *folder, int32_t pid, int pidfd)
 {
@@ -95,34 +96,27 @@ static int move_held(const char *folder, int32_t pid, int pidfd)
 	return r;
 }
 
-/* The keeper's children, in case there are any already: until a look finds none outside. */
+/* Whoever is of the workload and not in its cgroup, such as children that the keeper has already: until a
+ * look finds none. */
 static int move_rest(const struct request *r, const struct workload *w)
 {
-	struct workload by_tree = *w;
 	int e = 0;
 
-	by_tree.mode = MODE_SUBREAPER;
 	for (int pass = 0; e == 0 && pass < 100; pass++) {
-		struct members tree, inside = { NULL, 0, 0 };
+		struct members l;
 		size_t moved = 0;
 
-		e = members_find(&by_tree, r->work, false, &tree);
-		e = e ? e : members_find(w, r->work, false, &inside);
-		for (size_t i = 0; e == 0 && i < tree.n; i++) {
-			bool in = false;
-
-			for (size_t k = 0; k < inside.n && !in; k++)
-				in = inside.m[k].p.pid == tree.m[i].p.pid;
-			if (in)
+		e = members_find(w, r->work, false, &l);
+		for (size_t i = 0; e == 0 && i < l.n; i++) {
+			if (!l.m[i].by_tree)
 				continue;
 			moved++;
-			e = cgroup_move(w->cgroup, tree.m[i].p.pid);
+			e = cgroup_move(w->cgroup, l.m[i].p.pid);
 			if (e == 0 && w->cpuacct[0])
-				(void)cgroup_move(w->cpuacct, tree.m[i].p.pid);
+				(void)cgroup_move(w->cpuacct, l.m[i].p.pid);
 			e = e == -ESRCH ? 0 : e;
 		}
-		members_free(&tree);
-		members_free(&inside);
+		members_free(&l);
 		if (moved == 0)
 			return e;
 	}
@@ -189,7 +183,7 @@ static void print_place(const struct workload *w)
 
 static int adopt(const struct request *r, int pidfd)
 {
-	struct workload w = { .generation = r->generation, .uid = r->uid, .keeper = r->process };
+	struct workload w = {.generation = r->generation, .uid = r->uid, .keeper = r->process};
 	struct workload old;
 	enum mode m = MODE_CGROUP2;
 	int e = record_read(r->dir, &old);
@@ -198,8 +192,8 @@ static int adopt(const struct request *r, int pidfd)
 		return EXIT_FAILED;
 	if (e == 0 && (strcmp(old.id, r->id) || old.generation != r->generation || old.uid != r->uid ||
 		       old.keeper.pid != r->process.pid || old.keeper.start != r->process.start)) {
-		say("refused: already holds %s generation %" PRIu64 " with pid %" PRId32, old.id, old.generation,
-		    old.keeper.pid);
+		say("refused: already holds %s generation %" PRIu64 " with pid %" PRId32, old.id,
+		    old.generation, old.keeper.pid);
 		return EXIT_FAILED;
 	}
 	memcpy(w.id, r->id, sizeof w.id);
@@ -268,7 +262,7 @@ static const char *state_of(const struct workload *w, const struct members *l)
 	if (w->mode != MODE_SUBREAPER)
 		return cgroup_frozen(w) ? "frozen" : "running";
 	for (size_t i = 0; i < l->n; i++)
-		running += !l->m[i].keeper && !member_stopped(&l->m[i]);
+		running += !l->m[i].keeper && !member_stopped(&l->m[i]) && l->m[i].state != 'D';
 	return w->frozen && running == 0 ? "frozen" : "running";
 }
 
@@ -336,7 +330,9 @@ int verb_hibernate(struct request *r)
 		e = record_write(r->dir, &w);
 		e = e ? e : tree_stop(&w, r->work, limit);
 	} else {
-		e = cgroup_freeze(&w, limit);
+		/* What was moved out of it would run on. */
+		e = move_rest(r, &w);
+		e = e ? e : cgroup_freeze(&w, limit);
 	}
 	close(limit);
 	if (e == 0) {
@@ -344,7 +340,7 @@ int verb_hibernate(struct request *r)
 		return EXIT_DONE;
 	}
 	status = failed("doesn't freeze", e);
-	if (limit_start(r->ms == LIMIT_NONE ? 1000 : r->ms / 4, &back) == 0) {
+	if (limit_start(r->ms == LIMIT_NONE ? 1000 : r->ms / 4 + 200, &back) == 0) {
 		e = workload_thaw(&w, r->work, back);
 		if (e < 0)
 			(void)failed("nor thaw again", e);
@@ -416,7 +412,8 @@ int verb_list(struct request *r)
 	int error = 0;
 
 	if (!d)
-		return r->work && errno == ENOENT ? EXIT_DONE : failed("LEASE_WORK", r->work ? -errno : -ENOENT);
+		return r->work && errno == ENOENT ? EXIT_DONE
+						  : failed("LEASE_WORK", r->work ? -errno : -ENOENT);
 	while ((errno = 0, e = readdir(d))) {
 		int dir, one;
 

@@ -11,7 +11,7 @@
 
 int limit_start(int64_t ms, int *ret)
 {
-	struct itimerspec in = { .it_value = { ms / 1000, ms % 1000 * 1000000 } };
+	struct itimerspec in = {.it_value = {ms / 1000, ms % 1000 * 1000000}};
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
 	if (fd < 0)
@@ -40,8 +40,8 @@ static int poll_once(int limit, const int *fd, size_t n, short events, int timeo
 
 	n = n < POLL_MAX ? n : POLL_MAX;
 	for (size_t i = 0; i < n; i++)
-		p[i] = (struct pollfd){ .fd = fd[i], .events = events };
-	p[n] = (struct pollfd){ .fd = limit, .events = POLLIN };
+		p[i] = (struct pollfd){.fd = fd[i], .events = events};
+	p[n] = (struct pollfd){.fd = limit, .events = POLLIN};
 	do
 		r = poll(p, n + 1, timeout);
 	while (r < 0 && errno == EINTR);

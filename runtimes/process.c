@@ -1,5 +1,6 @@
 /*
- * process.c: the `process` runtime: lease-runtime(7) for plain process trees. The verbs' table, what the environment says, the lock.
+ * process.c: the `process` runtime: lease-runtime(7) for plain process trees. The verbs' table, what the
+ * environment says, the lock.
  */
 #include "config.h"
 
@@ -22,7 +23,7 @@
 
 enum needs {
 	NEED_LEASE = 1, /* id, generation, uid, private directory */
-	NEED_LOCK = 2,	/* alone on that directory */
+	NEED_LOCK = 2,  /* alone on that directory */
 };
 
 static const struct verb {
@@ -30,15 +31,15 @@ static const struct verb {
 	int needs;
 	int (*run)(struct request *r);
 } verbs[] = {
-	{ "capabilities", 0, verb_capabilities },
-	{ "create", NEED_LEASE | NEED_LOCK, verb_create },
-	{ "stat", NEED_LEASE, verb_stat },
-	{ "hibernate", NEED_LEASE | NEED_LOCK, verb_hibernate },
-	{ "resume", NEED_LEASE | NEED_LOCK, verb_resume },
-	{ "snapshot", NEED_LEASE, verb_snapshot },
-	{ "destroy", NEED_LEASE | NEED_LOCK, verb_destroy },
-	{ "list", 0, verb_list },
-	{ "enter", NEED_LEASE | NEED_LOCK, verb_enter },
+    {"capabilities", 0, verb_capabilities},
+    {"create", NEED_LEASE | NEED_LOCK, verb_create},
+    {"stat", NEED_LEASE, verb_stat},
+    {"hibernate", NEED_LEASE | NEED_LOCK, verb_hibernate},
+    {"resume", NEED_LEASE | NEED_LOCK, verb_resume},
+    {"snapshot", NEED_LEASE, verb_snapshot},
+    {"destroy", NEED_LEASE | NEED_LOCK, verb_destroy},
+    {"list", 0, verb_list},
+    {"enter", NEED_LEASE | NEED_LOCK, verb_enter},
 };
 
 void say(const char *fmt, ...)
@@ -61,11 +62,8 @@ static int number_of(const char *key, uint64_t max, uint64_t without, uint64_t *
 	if (!s)
 		return 0;
 	errno = 0;
-	if (*s >= '0' && *s <= '9')
-		*ret = strtoull(s, &end, 10);
-	else
-		errno = EINVAL;
-	if (errno || *end || *ret > max) {
+	*ret = strtoull(s, &end, 10);
+	if (errno || *s < '0' || *s > '9' || *end || *ret > max) {
 		say("%s=%s is no number from 0 to %" PRIu64, key, s, max);
 		return -EINVAL;
 	}
@@ -185,7 +183,7 @@ static int lock_dir(const struct request *r)
 
 static int run(const struct verb *v)
 {
-	struct request r = { .dir = -1 };
+	struct request r = {.dir = -1};
 	int status, e;
 
 	if (take_environment(&r, v->needs) < 0)
@@ -210,7 +208,8 @@ static int run(const struct verb *v)
 static void usage(FILE *f)
 {
 	fputs("usage: process VERB\n"
-	      "Runs one verb of lease-runtime(7) on a process tree; what it is about stands in LEASE_* variables.\n"
+	      "Runs one verb of lease-runtime(7) on a process tree; what it is about stands in LEASE_* "
+	      "variables.\n"
 	      "Verbs:",
 	      f);
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)

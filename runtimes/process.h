@@ -1,9 +1,10 @@
 /*
  * process.h: what the parts of the `process` runtime share. The runtime's protocol is lease-runtime(7).
  *
- * A workload is the tree below a *keeper*, a process that klease forked as the requester: a child subreaper that ignores the
- * terminal's signals, runs the command once the lease is active, and waits for all that comes of it. create adopts the keeper: into a cgroup of
- * its own where one can be made, else the tree is found by parents and by the label KLEASE_ID in the environment.
+ * A workload is the tree below a *keeper*, a process that klease forked as the requester: a child subreaper
+ * that ignores the terminal's signals, runs the command once the lease is active, and waits for all that
+ * comes of it. create adopts the keeper: into a cgroup of its own where one can be made, else the tree is found by
+ * parents and by the label KLEASE_ID in the environment.
  *
  *	process.c	 the verbs' table, the environment, the lock
  *	process-verbs.c	 create, stat, hibernate, resume, list, enter, capabilities
@@ -41,8 +42,8 @@ struct workload {
 	uid_t uid;
 	struct lease_process keeper;
 	enum mode mode;
-	bool frozen; /* subreaper: stopped by us (a cgroup says so itself) */
-	char cgroup[PATH_SIZE];	 /* v2 folder, or v1 freezer's; "" in subreaper mode */
+	bool frozen;             /* subreaper: stopped by us (a cgroup says so itself) */
+	char cgroup[PATH_SIZE];  /* v2 folder, or v1 freezer's; "" in subreaper mode */
 	char cpuacct[PATH_SIZE]; /* v1 only; "" = none */
 };
 
@@ -51,13 +52,13 @@ struct request {
 	char id[LEASE_ID_SIZE]; /* "" for capabilities and list */
 	uint64_t generation;
 	uid_t uid;
-	const char *work;	/* LEASE_WORK, or NULL */
-	int dir;		/* LEASE_DIR, locked by all that change something; -1 = there is none */
+	const char *work;             /* LEASE_WORK, or NULL */
+	int dir;                      /* LEASE_DIR, locked by all that change something; -1 = there is none */
 	struct lease_process process; /* pid 0 = none given */
 	char boot[LEASE_BOOT_SIZE];   /* the true one */
-	int64_t ms;		/* until our own deadline, which is earlier than the actor's; LIMIT_NONE */
-	int64_t grace_ms;	/* between TERM and KILL */
-	enum mode only;		/* the administrator's word on which way; MODE_NONE = the best that works */
+	int64_t ms;       /* until our own deadline, which is earlier than the actor's; LIMIT_NONE */
+	int64_t grace_ms; /* between TERM and KILL */
+	enum mode only;   /* the administrator's word on which way; MODE_NONE = the best that works */
 };
 
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -68,7 +69,8 @@ enum mode mode_parse(const char *s); /* MODE_NONE: no such */
 int record_read(int dir, struct workload *ret);
 int record_write(int dir, const struct workload *w);
 
-/* process-wait.c: a limit is a timerfd that becomes readable when it has passed: no clock is read anywhere in the runtime. */
+/* process-wait.c: a limit is a timerfd that becomes readable when it has passed: no clock is read anywhere in
+ * the runtime. */
 #define LIMIT_NONE INT64_MAX
 int limit_start(int64_t ms, int *ret);
 bool limit_passed(int limit);
@@ -97,14 +99,16 @@ struct member {
 	struct lease_process p;
 	char state;
 	bool keeper;
+	bool by_tree; /* not in the cgroup: there is none, or it has been moved out of it */
 };
 struct members {
 	struct member *m;
 	size_t n, size;
 };
 /*
- * Everybody alive in the workload, parents before their children. say_all: escapes and other users' processes are told on stderr. -EBUSY:
- * the daemon itself is among them (said). Free with members_free, whatever came back.
+ * Everybody alive in the workload, parents before their children. say_all: escapes and other users' processes
+ * are told on stderr. -EBUSY: the daemon itself is among them (said). Free with members_free, whatever came
+ * back.
  */
 int members_find(const struct workload *w, const char *work, bool say_all, struct members *ret);
 void members_free(struct members *l);

@@ -48,7 +48,7 @@
 
 #define CPU_FLOOR_ROW(SECTION, D) \
 	{ SECTION, "cpu_floor", OPT_PERCENT, D("1%"), "> 0%, at most 100000%", \
-	  "How much of one core, over renew_grace, counts as use.", 1, 1000000000, false }
+	  "How much of one core, on average between two samples, counts as use.", 1, 1000000000, false }
 
 #define GIVEN(x) x
 #define INHERITED(x) NULL

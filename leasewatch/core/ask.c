@@ -94,6 +94,7 @@ static int take_ask(void *what, const struct lease_pair *p, struct lease_error *
 	struct ask *a = what;
 
 	if (strcmp(p->key, "verb") == 0) {
+		a->verb = ASK_NONE;
 		for (int v = ASK_NONE + 1; v < ASK_VERBS; v++)
 			if (strcmp(verbs[v], p->value) == 0)
 				a->verb = (enum ask_verb)v;
@@ -130,7 +131,7 @@ int ask_parse(const char *buf, size_t len, struct ask *ret, struct lease_error *
 		return fields_bad(err, 0, "no verb");
 	if (!a.lease[0] && a.verb != ASK_HOLD && a.verb != ASK_UNHOLD)
 		return fields_bad(err, 0, "this verb needs lease=ID");
-	if (a.verb == ASK_EXEC && (a.process.pid <= 1 || a.process.start == 0))
+	if (a.verb == ASK_EXEC && (a.process.pid <= 1 || a.process.start == 0 || !a.boot[0]))
 		return fields_bad(err, 0, "exec needs pid=, pid_start= and boot=");
 	*ret = a;
 	return 0;

@@ -206,6 +206,19 @@ static bool cpu_quiet(const struct lease *l, const struct judge *j, int64_t now,
 	return false;
 }
 
+/* A window of CPU use that can be judged at `due` is under way, or is not wanted yet, or its reading is asked for. */
+static void begin_window(const struct lease *l, const struct judge *j, int64_t now, int64_t due, struct verdict *v)
+{
+	int64_t begin = due == LEASE_NEVER ? LEASE_NEVER : due - cpu_window(l, j);
+
+	if (l->cpu_from != 0 && l->cpu_from >= l->used && !l->cpu_broken)
+		return;
+	if (now < begin)
+		v->look_at = sooner(v->look_at, begin);
+	else
+		v->want_cpu = l->cpu_at != now;
+}
+
 static void judge_active(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v,
 			 struct lease_text *t)
 {
@@ -215,6 +228,8 @@ static void judge_active(const struct lease *l, const struct judge *j, int64_t n
 		return; /* what could end that is an event of its own */
 	if (now < due) {
 		v->look_at = sooner(v->look_at, due);
+		if (observes_cpu(l))
+			begin_window(l, j, now, due, v);
 		return;
 	}
 	if (!cpu_quiet(l, j, now, v))
@@ -322,7 +337,7 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 {
 	const struct cell *c = &state_table[l->state][e];
 	enum state from = l->state;
-	bool alive = l->leader_alive || l->execs > 0;
+	bool alive = l->leader_alive || l->execs > 0 || (l->session_alive && from != ST_LINGERING);
 
 	if (c->actions & AC_NEVER)
 		return;
@@ -389,4 +404,10 @@ void lease_credit_restart(struct lease *l, int64_t from, int64_t now)
 
 	l->restart_credit = sooner(l->restart_credit + away, latest(l->restart_credit, l->policy.renew_grace));
 	l->used = sooner(later(l->used, away), now); /* idleness isn't counted while nobody looked either */
+	/*
+	 * When its lock was last looked at is not stored, for an active lease that was long before `from`: but it was when it came into its
+	 * state, and the distance of the clocks then is known too.
+	 */
+	l->looked = sooner(l->since, from);
+	l->skew = l->since_wall - l->since;
 }

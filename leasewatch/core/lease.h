@@ -87,7 +87,7 @@ void lease_verdict(const struct lease *l, const struct judge *j, int64_t now, st
 void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t wall, const char *why);
 /*
  * The daemon was away from `from` (its last checkpoint) until now: that time is not charged to the holder, but all restarts together
- * never give more than one renew_grace since the last renewal.
+ * never give more than one renew_grace since the last renewal. A beat that nobody has seen yet is credited where it was, by the next look.
  */
 void lease_credit_restart(struct lease *l, int64_t from, int64_t now);
 /* When the ttl is over: last renewal + ttl + credits + one tick. LEASE_NEVER while a leader renews it. */

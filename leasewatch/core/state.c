@@ -17,6 +17,8 @@
 	[EV_HIBERNATED] = IGNORE(state_), [EV_HIBERNATE_FAILED] = IGNORE(state_),                            \
 	[EV_RESUMED] = IGNORE(state_), [EV_RESUME_FAILED] = IGNORE(state_), [EV_STARTED] = IGNORE(state_),   \
 	[EV_START_FAILED] = IGNORE(state_)
+/* A resume that was given up at its deadline and asked for again may answer twice. */
+#define LATE_RESUME(state_) [EV_RESUMED] = IGNORE(state_), [EV_RESUME_FAILED] = IGNORE(state_)
 #define ADMITTED_ALREADY(state_)                                                                             \
 	[EV_ADMIT] = NEVER(state_), [EV_DENY] = NEVER(state_), [EV_WITHDRAWN] = IGNORE(state_)
 #define NOT_DESTROYING(state_) [EV_DESTROYED] = NEVER(state_), [EV_DESTROY_FAILED] = NEVER(state_)
@@ -129,10 +131,10 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		[EV_SESSION_CLOSED] = TO(ST_LINGERING, AC_STEP),
 		[EV_SESSION_ORPHANED] = TO(ST_LINGERING, AC_STEP),
 		LOCK(ST_ACTIVE), /* lease_apply takes its last use back: idle next, unless something else uses it */
-		[EV_HIBERNATED] = NEVER(ST_ACTIVE),
-		[EV_HIBERNATE_FAILED] = NEVER(ST_ACTIVE),
-		[EV_RESUMED] = NEVER(ST_ACTIVE),
-		[EV_RESUME_FAILED] = NEVER(ST_ACTIVE),
+		/* Given up, and overtaken by the answer of an older resume; the resume behind it puts it right. */
+		[EV_HIBERNATED] = IGNORE(ST_ACTIVE),
+		[EV_HIBERNATE_FAILED] = IGNORE(ST_ACTIVE),
+		LATE_RESUME(ST_ACTIVE),
 		NOT_DESTROYING(ST_ACTIVE),
 		[EV_RESTART] = IGNORE(ST_ACTIVE),
 	},
@@ -162,8 +164,7 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		/* A hibernate that was given up at its deadline may answer after all; the next one puts it right. */
 		[EV_HIBERNATED] = IGNORE(ST_IDLE),
 		[EV_HIBERNATE_FAILED] = IGNORE(ST_IDLE),
-		[EV_RESUMED] = NEVER(ST_IDLE),
-		[EV_RESUME_FAILED] = NEVER(ST_IDLE),
+		LATE_RESUME(ST_IDLE),
 		NOT_DESTROYING(ST_IDLE),
 		[EV_RESTART] = IGNORE(ST_IDLE),
 	},
@@ -193,8 +194,7 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		LOCK(ST_HIBERNATING),
 		[EV_HIBERNATED] = TO(ST_HIBERNATED, AC_STEP),
 		[EV_HIBERNATE_FAILED] = TO(ST_IDLE, AC_REPORT),
-		[EV_RESUMED] = NEVER(ST_HIBERNATING),
-		[EV_RESUME_FAILED] = NEVER(ST_HIBERNATING),
+		LATE_RESUME(ST_HIBERNATING),
 		NOT_DESTROYING(ST_HIBERNATING),
 		[EV_RESTART] = TO(ST_HIBERNATING, AC_HIBERNATE),
 	},
@@ -221,8 +221,8 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		[EV_SESSION_CLOSED] = TO(ST_LINGERING, AC_STEP),
 		[EV_SESSION_ORPHANED] = TO(ST_LINGERING, AC_STEP),
 		LOCK(ST_HIBERNATED),
-		[EV_HIBERNATED] = NEVER(ST_HIBERNATED),
-		[EV_HIBERNATE_FAILED] = NEVER(ST_HIBERNATED),
+		[EV_HIBERNATED] = IGNORE(ST_HIBERNATED), /* both it and the resume behind it were given up; the retry comes last */
+		[EV_HIBERNATE_FAILED] = IGNORE(ST_HIBERNATED),
 		[EV_RESUMED] = IGNORE(ST_HIBERNATED), /* after RESUMING's deadline: the retry finds it running */
 		[EV_RESUME_FAILED] = IGNORE(ST_HIBERNATED),
 		NOT_DESTROYING(ST_HIBERNATED),

@@ -175,10 +175,22 @@ static int get_step(struct view *v, const struct lease_pair *pair, struct lease_
 	return 0;
 }
 
+/* A lock may say that it was touched before 1970; a uid may need all of its 32 bits. */
+static int get_number(const struct lease_pair *p, bool is_signed, size_t size, int64_t *ret, struct lease_error *err)
+{
+	uint64_t max = size == sizeof(int32_t) ? (is_signed ? INT32_MAX : UINT32_MAX) : INT64_MAX, n;
+	bool minus = is_signed && p->value[0] == '-';
+
+	if (lease_text_number(p->value + minus, max + minus, &n) < 0)
+		return fields_bad(err, p->line, "not a number in range");
+	*ret = minus ? (int64_t)(0 - n) : (int64_t)n;
+	return 0;
+}
+
 static int view_take(void *what, const struct lease_pair *p, struct lease_error *err)
 {
 	struct view *v = what;
-	uint64_t n;
+	int64_t n;
 
 #define X(f)                                                                                                 \
 	if (strcmp(p->key, #f) == 0) {                                                                       \
@@ -189,7 +201,7 @@ static int view_take(void *what, const struct lease_pair *p, struct lease_error 
 #undef X
 #define X(f)                                                                                                 \
 	if (strcmp(p->key, #f) == 0) {                                                                       \
-		if (fields_number(p, sizeof(v->f) == 4 ? INT32_MAX : INT64_MAX, &n, err) < 0)                   \
+		if (get_number(p, (__typeof__(v->f))-1 < 1, sizeof(v->f), &n, err) < 0)                      \
 			return -EINVAL;                                                                      \
 		v->f = (__typeof__(v->f))n;                                                                  \
 		return 0;                                                                                    \
@@ -242,7 +254,8 @@ void view_refresh(struct view *v, int64_t mtime)
 		return;
 	v->mtime = mtime;
 	v->last_beat = at;
-	if (at > v->last_use)
+	/* Where use is observed a beat is none. */
+	if (at > v->last_use && strcmp(v->usage, lease_usage_name(LEASE_USAGE_OBSERVED)) != 0)
 		v->last_use = at;
 	if (v->expires_at != 0)
 		v->expires_at = at + to_ms(v->ttl);

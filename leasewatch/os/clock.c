@@ -10,7 +10,8 @@ static int64_t read_one(clockid_t id)
 {
 	struct timespec ts;
 
-	/* These three clocks exist on every kernel that has pidfds; the call cannot fail with a good pointer. */
+	/* These three clocks exist on every kernel that has pidfds; the call cannot fail with a good pointer.
+	 */
 	(void)clock_gettime(id, &ts);
 	return (int64_t)ts.tv_sec * LEASE_NS_PER_S + ts.tv_nsec;
 }

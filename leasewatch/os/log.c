@@ -17,7 +17,7 @@ static struct {
 	char role[16];
 	bool to_syslog, journal;
 	int max;
-} out = { .max = LOG_INFO };
+} out = {.max = LOG_INFO};
 
 void log_open(const char *role, bool foreground, int max_level)
 {
@@ -73,7 +73,7 @@ const char *log_escape(char *buf, size_t size, const char *s)
 		size_t n;
 
 		vis(one, (unsigned char)*s, VIS_CSTYLE | VIS_OCTAL | VIS_TAB | VIS_NL | VIS_NOLOCALE,
-		     (unsigned char)s[1]);
+		    (unsigned char)s[1]);
 		n = strlen(one);
 		if (at + n + 1 > size)
 			break;

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,50 +53,50 @@ static int pipe_above_stdio(int ret[2])
 	return 0;
 }
 
-static int add_actions(posix_spawn_file_actions_t *fa, int cwd, int out, int err)
+/* What becomes the program. Every failure is the errno of proc_start. */
+static int become(const struct proc_options *o, int out, int err, pid_t parent)
 {
-	int r = cwd >= 0 ? posix_spawn_file_actions_addfchdir_np(fa, cwd) : posix_spawn_file_actions_addchdir_np(fa, "/");
+	sigset_t none;
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	if (!r)
-		r = posix_spawn_file_actions_addopen(fa, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	if (!r)
-		r = posix_spawn_file_actions_adddup2(fa, out, STDOUT_FILENO);
-	if (!r)
-		r = posix_spawn_file_actions_adddup2(fa, err, STDERR_FILENO);
-	if (!r)
-		r = posix_spawn_file_actions_addclosefrom_np(fa, STDERR_FILENO + 1);
-	return r;
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
+		return errno;
+	if (setsid() < 0 || (o->cwd >= 0 ? fchdir(o->cwd) : chdir("/")) < 0)
+		return errno;
+	/* A driver that outlived us would go on with an act that our successor does again, or has long given up. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		return errno;
+	if (getppid() != parent)
+		return ECHILD;
+	for (int s = 1; s < NSIG; s++)
+		(void)signal(s, SIG_DFL);
+	sigemptyset(&none);
+	if (sigprocmask(SIG_SETMASK, &none, NULL) < 0 || close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+		return errno;
+	execve(o->path, o->argv, o->envp);
+	return errno;
 }
 
 static int spawn(pid_t *ret, const struct proc_options *o, int out, int err)
 {
-	posix_spawn_file_actions_t fa;
-	posix_spawnattr_t at;
-	sigset_t none, all;
-	int r;
+	volatile int error = 0; /* written by the child: it has our memory, and we wait until it has its own */
+	pid_t parent = getpid(), pid;
 
-	sigemptyset(&none);
-	sigfillset(&all);
-	r = posix_spawn_file_actions_init(&fa);
-	if (r)
-		return -r;
-	r = posix_spawnattr_init(&at);
-	if (r)
-		goto out_actions;
-	r = add_actions(&fa, o->cwd, out, err);
-	if (r)
-		goto out_attr;
-	(void)posix_spawnattr_setsigmask(&at, &none);
-	(void)posix_spawnattr_setsigdefault(&at, &all);
-	(void)posix_spawnattr_setflags(&at, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	drop_oom_lend();
-	r = posix_spawn(ret, o->path, &fa, &at, o->argv, o->envp);
+	pid = vfork();
+	if (pid == 0) {
+		error = become(o, out, err, parent);
+		_exit(127);
+	}
+	if (pid < 0)
+		error = errno;
 	drop_oom_take_back();
-out_attr:
-	posix_spawnattr_destroy(&at);
-out_actions:
-	posix_spawn_file_actions_destroy(&fa);
-	return -r;
+	if (pid > 0 && error)
+		(void)waitpid(pid, NULL, 0);
+	if (error)
+		return -error;
+	*ret = pid;
+	return 0;
 }
 
 int proc_start(struct proc *p, const struct proc_options *o, int64_t deadline)

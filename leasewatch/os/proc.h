@@ -5,11 +5,11 @@
  * true; read how it ended, and proc_free. `now` is the caller's monotonic clock; nothing here reads one, sleeps or blocks.
  *
  * The program gets: its own argv and environment and nothing of ours, stdin /dev/null, stdout and stderr pipes to us, no other
- * descriptor, no signal blocked or ignored, a session (and so a process group) of its own. It is started by posix_spawn(3),
- * which shares memory until the exec: the size of the caller doesn't matter.
+ * descriptor, no signal blocked or ignored, a session (and so a process group) of its own. It is started by vfork(2):
+ * memory is shared until the exec, and the size of the caller doesn't matter. It is killed when the caller ends.
  *
  * Past its deadline the whole group gets SIGTERM, and PROC_TERM_GRACE later SIGKILL; one that even then hangs in the kernel is given
- * up after another such time. Ended in good time, what it left running in its group is left alone. proc_free of a program that still runs forgets it: it goes on by itself.
+ * up after another such time. Ended in good time, what it left running in its group is left alone. proc_free of a program that still runs forgets it: it goes on by itself, for as long as we live.
  */
 #ifndef OS_PROC_H
 #define OS_PROC_H
@@ -53,7 +53,7 @@ struct proc {
 	size_t err_len;
 };
 
-/* -errno: why it could not be run (posix_spawn tells of a failed exec as well); *p then needs no proc_free. */
+/* -errno: why it could not be run (of a failed exec as well); *p then needs no proc_free. */
 int proc_start(struct proc *p, const struct proc_options *o, int64_t deadline);
 /* Puts its descriptors into an epoll, level-triggered, each with this data.ptr; closing takes them out again. */
 int proc_watch(const struct proc *p, int epfd, void *data);

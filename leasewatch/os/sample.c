@@ -99,7 +99,8 @@ static int tree_add(struct tree *t, int32_t pid)
 	return 0;
 }
 
-/* utime, stime, cutime, cstime: fields 14 to 17 of proc(5)'s stat, counted behind the name, which may hold anything. */
+/* utime, stime, cutime, cstime: fields 14 to 17 of proc(5)'s stat, counted behind the name, which may hold
+ * anything. */
 static int process_ticks(int32_t pid, int64_t *ret)
 {
 	char path[64], buf[1024];
@@ -113,7 +114,8 @@ static int process_ticks(int32_t pid, int64_t *ret)
 	if (r < 0)
 		return r;
 	p = strrchr(buf, ')');
-	if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld", &u, &s, &cu, &cs) != 4)
+	if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld", &u, &s,
+			 &cu, &cs) != 4)
 		return -EBADMSG;
 	*ret = (int64_t)(u + s) + cu + cs;
 	return 0;
@@ -156,7 +158,8 @@ static int add_children_of(struct tree *t, int32_t pid, const char *tid)
 	return r;
 }
 
-/* A child belongs to the thread that forked it: all threads are asked. A process that went meanwhile has no children. */
+/* A child belongs to the thread that forked it: all threads are asked. A process that went meanwhile has no
+ * children. */
 static int add_children(struct tree *t, int32_t pid)
 {
 	char path[64];
@@ -182,7 +185,7 @@ static bool vanished(int error)
 
 int sample_tree_cpu(const struct lease_process *root, int64_t *ret_ns)
 {
-	struct tree t = { NULL, 0, 0 };
+	struct tree t = {NULL, 0, 0};
 	int64_t sum = 0, ticks = 0;
 	uint64_t start;
 	int r;
@@ -202,7 +205,8 @@ int sample_tree_cpu(const struct lease_process *root, int64_t *ret_ns)
 			sum += ticks;
 			r = add_children(&t, t.pid[i]);
 		}
-		/* What died below the root is counted by its parent already, or is a step back that the caller skips. */
+		/* What died below the root is counted by its parent already, or is a step back that the
+		 * caller skips. */
 		if (vanished(r) && i > 0)
 			r = 0;
 	}

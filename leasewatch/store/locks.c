@@ -129,7 +129,17 @@ int locks_quarantine(const struct house *h, int dirfd, const char *name, int64_t
 	char to[LEASE_NAME_SIZE];
 
 	(void)snprintf(to, sizeof(to), "%lld-%.200s", (long long)wall, name);
-	return lease_move(dirfd, name, h->quarantine, to);
+	int r = lease_move(dirfd, name, h->quarantine, to);
+	if (r != -EACCES)
+		return r;
+	/*
+	 * Another user's folder: into a folder of ours it would need his write bit, since its .. changes. Where it lies it may be
+	 * removed, if empty, or have another name, which is nobody's lock.
+	 */
+	if (unlinkat(dirfd, name, AT_REMOVEDIR) == 0)
+		return 0;
+	(void)snprintf(to, sizeof(to), LEASE_TMP_PREFIX "squat-%lld-%.200s", (long long)wall, name);
+	return lease_move(dirfd, name, dirfd, to);
 }
 
 int locks_remove(int dirfd, const char *name)

@@ -1,4 +1,6 @@
 #!/bin/bash
+# What is checked stands in quotes, for eval to look at again and again (SC2016); lists of words are lists (SC2086).
+# shellcheck disable=SC2016,SC2086
 # conformance.sh [--user] NAME: one suite for every runtime of lease-runtime(7): `ok NAME`, `NOT NAME: why`, `skip NAME: why`; exit 0 or 1.
 #
 # Which program: $RUNTIME, else $PREFIX/libexec/leasewatch/runtimes/NAME. --user: only what needs no root (root then becomes nobody for it).
@@ -164,7 +166,7 @@ beyond() { [ "$(count)" -gt "$1" ]; }
 stands_still() {
 	local a
 	a=$(count)
-	sleep 0.15
+	sleep 0.3
 	[ "$(count)" = "$a" ]
 }
 pidfile() { within 30 test -s "$DIR.d/$1" && cat "$DIR.d/$1"; }
@@ -396,7 +398,9 @@ stubborn() {
 		pids+=("$p")
 		within 20 eval 'pgrep -P $p -f vfork >/dev/null'
 		sleep 0.1
-		check "what can't be stopped makes hibernate fail" eval 'WAIT=600 exits 1 hibernate && complains "time given"'
+		check "what can't hear SIGSTOP in a vfork is hibernated as well" eval 'WAIT=2000 exits 0 hibernate && stands_still && state_is frozen'
+		check "and resumed" eval 'exits 0 resume && ! stands_still && state_is running'
+		check "without the time to stop, hibernate fails" eval 'WAIT=1 exits 1 hibernate && complains "time given"'
 		check "and it runs on, as it was" eval '! stands_still && state_is running'
 		check "and can be destroyed" eval 'GRACE=100 exits 0 destroy && nothing_left'
 	fi
@@ -420,6 +424,31 @@ stubborn() {
 	rt destroy
 	check "destroyed after all that, nothing is left" nothing_left
 	check "--help and --version are there" eval '"$RUNTIME" --help | grep -q ^usage: && "$RUNTIME" --version | grep -q .'
+}
+
+# Somebody else has moved a process of ours to another cgroup.
+moved_away() {
+	local p q file
+	case ${ISOLATION:-subreaper} in
+	cgroup2) file=$(sed -n 's/^[^ ]* [^ ]* [^ ]* [^ ]* \([^ ]*\) .* - cgroup2 .*/\1/p' /proc/self/mountinfo | head -n 1)/cgroup.procs ;;
+	cgroup1) file=$(sed -n 's/^[^ ]* [^ ]* [^ ]* [^ ]* \([^ ]*\) .* - cgroup .*freezer.*/\1/p' /proc/self/mountinfo | head -n 1)/cgroup.procs ;;
+	*) return ;;
+	esac
+	scripted <<'S'
+sleep 307 &
+echo $! >$D/child
+echo $$ >$D/pid
+wait
+S
+	p=$(pidfile child) q=$(pidfile pid)
+	pids+=("$p" "$q")
+	echo "$p" >"$file" && echo "$PID" >"$file"
+	check "what was moved out of its cgroup is still its own" eval '! isolated $p && state_is running'
+	rt hibernate
+	check "hibernate fetches it back" eval '[ $st = 0 ] && isolated $p'
+	rt resume
+	echo "$p" >"$file" && echo "$PID" >"$file"
+	check "moved out again, it ends with it" eval 'exits 0 destroy && gone $p && gone $q && gone $PID && nothing_left'
 }
 
 # A daemon that sits in a workload's cgroup is never frozen or killed with it.
@@ -447,6 +476,7 @@ all_of_process() {
 	nesting
 	entering
 	stubborn
+	moved_away
 	guarding
 }
 

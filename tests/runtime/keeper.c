@@ -4,9 +4,10 @@
  *	keeper [-u UID] GATE ID COMMAND [ARGUMENT…]
  *	keeper vfork
  *
- * Becomes UID, a child subreaper that ignores the terminal's signals; waits for a byte on the FIFO named GATE ("-": doesn't wait; end of file
- * without a byte: nothing runs); runs COMMAND with KLEASE_ID=ID; waits until it has no child left, and exits with COMMAND's status. vfork: a process that nothing
- * stops, since the child that it waits for in the kernel never goes on.
+ * Becomes UID, a child subreaper that ignores the terminal's signals; waits for a byte on the FIFO named GATE
+ * ("-": doesn't wait; end of file without a byte: nothing runs); runs COMMAND with KLEASE_ID=ID; waits until
+ * it has no child left, and exits with COMMAND's status. vfork: a process that nothing stops, since the child
+ * that it waits for in the kernel never goes on.
  */
 #include <err.h>
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU };
+static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU};
 
 static void handle(void (*how)(int))
 {
@@ -36,7 +37,8 @@ static void become(const char *text)
 		errx(2, "%s is no uid", text);
 	if (setgroups(0, NULL) < 0 || setgid((gid_t)uid) < 0 || setuid((uid_t)uid) < 0)
 		err(1, "uid %lu", uid);
-	/* Changing the user made us undumpable, and our environment unreadable: klease never was another user. */
+	/* Changing the user made us undumpable, and our environment unreadable: klease never was another
+	 * user. */
 	if (prctl(PR_SET_DUMPABLE, 1) < 0)
 		err(1, "PR_SET_DUMPABLE");
 }

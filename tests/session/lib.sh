@@ -37,6 +37,7 @@ fails() {
 	local name=$1 want=$2 rc=0
 	shift 2
 	"$@" >"$W/out" 2>&1 || rc=$?
+	cp "$W/out" "$W/said"
 	if [ "$rc" = "$want" ]; then ok "$name"; else no "$name" "exit $rc, not $want: $(tail -n 1 "$W/out" | cut -c 1-200)"; fi
 }
 # within SECONDS NAME CMD…: CMD succeeds before so many seconds are over. until_true SECONDS CMD… is the same without a verdict.
@@ -118,7 +119,10 @@ daemon_stop() {
 	D=''
 }
 # starts PID…: finish ends these too.
-starts() { started+=("$@"); }
+starts() {
+	started+=("$@")
+	disown "$@" 2>/dev/null # their end is no news for the shell to print
+}
 
 runs() { [ "${1:-0}" -gt 1 ] && grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null; }
 gone() { [ "${1:-0}" -gt 1 ] && ! runs "$1"; }
@@ -139,6 +143,9 @@ word() { sed -n "s/^$2=//p" "$(beacon state)/$1" 2>/dev/null | tail -n 1; }
 word_has() { word "$1" "$2" | grep -Eq -- "$3"; }
 raw() { sqlite3 -cmd '.timeout 5000' "$(beacon db)" "$1"; }
 ends() { raw "SELECT count(*) FROM ledger WHERE id = '$1' AND to_state IN ('reaped', 'denied')"; }
+one_end() { [ "$(ends "$1")" = 1 ]; }
+# said REGEX: what the command of the last `fails` printed has it.
+said() { grep -Eiq -- "$1" "$W/said"; }
 # Short times: silence is idle after 0.6 s, hibernated 0.4 s later, over after 2.4 s.
 short_times() {
 	conf <<-C

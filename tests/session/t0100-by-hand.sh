@@ -42,7 +42,7 @@ mv "$A/$L" "$NOTICES/archive/"
 within 3 "moved to archive/ it is released at once" gone "$P"
 within 3 "the ledger says released" sh -c "klease ledger --json --lease $id | jq -r .why | grep -q released"
 within 3 "and is sorted into the archive by day" sh -c "ls $NOTICES/archive/*/$L"
-check "with one end" test "$(ends "$id")" = 1
+check "with one end" one_end "$id"
 
 # F13: rm is no release.
 by_hand
@@ -52,7 +52,7 @@ check "its process runs on" runs "$P"
 within 3 "it goes idle, not released (F13)" sh -c "klease ledger --json --lease $id | jq -r .to | grep -qx idle"
 within 6 "and ends by its ttl" gone "$P"
 within 3 "as expired by silence" sh -c "klease ledger --json --lease $id | jq -r 'select(.to == \"expired\").why' | grep -q 'no renewal'"
-check "one end" test "$(ends "$id")" = 1
+check "one end" one_end "$id"
 
 by_hand
 rm "$A/$L"
@@ -115,5 +115,5 @@ within 4 "a process that is killed from outside ends its lease" absent "$id"
 within 3 "stopped, not expired by silence" sh -c "klease ledger --json --lease $id | jq -r .why | grep -q 'ended'"
 printf '#' >"$A/$L"
 within 3 "a beat that comes too late leaves no ghost" test ! -e "$A/$L"
-check "one end" test "$(ends "$id")" = 1
+check "one end" one_end "$id"
 finish

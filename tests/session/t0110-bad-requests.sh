@@ -24,7 +24,7 @@ denied() {
 	sed "s/@ID@/$id/" | put queue "lock-cli-me-$id"
 	within 4 "$1 is denied" is "$id" denied || return
 	if word_has "$id" why "$2"; then ok "… and says why"; else no "… and says why ($1)" "$(word "$id" why)"; fi
-	check "… with one end" test "$(ends "$id")" = 1
+	check "… with one end" one_end "$id"
 	check "… and has left queue/ and active/" sh -c "! ls $Q $A | grep -q $id"
 }
 sleeper
@@ -96,7 +96,7 @@ until_true 5 is "$over" active && k release "$over" && until_true 5 is "$over" r
 sleeper
 claim "$over" "$P" | put queue "lock-cli-me-$over"
 within 3 "the id of a lease that is over is never used again" sh -c "! ls $A $Q | grep -q $over"
-check "still one end" test "$(ends "$over")" = 1
+check "still one end" one_end "$over"
 
 # Caps are no refusals.
 sleeper

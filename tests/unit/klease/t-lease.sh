@@ -4,6 +4,9 @@
 
 fails "list without a tree is 75" 75 k list
 says "and says how to start a daemon" "leasewatch --user"
+touch "$W/file"
+fails "a tree that is none is said to be none" 1 k --notices "$W/file" list
+says "and why" "Not a directory"
 standin
 
 # create

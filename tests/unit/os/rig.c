@@ -37,7 +37,7 @@ int rig_setup(void **state)
 	assert_non_null(mkdtemp(g->top));
 	rig_path(g, path, "runtimes");
 	assert_int_equal(mkdir(path, 0755), 0);
-	rig_path(g, path, "work");
+	rig_path(g, path, "wd");
 	assert_int_equal(mkdir(path, 0700), 0);
 	g->watcher_exit = g->peer = g->heard = -1;
 	g->user_mode = true;
@@ -60,7 +60,7 @@ static int run(const char *const argv[])
 int rig_teardown(void **state)
 {
 	struct rig *g = *state;
-	const char *const rm[] = { "rm", "-rf", g->top, NULL };
+	const char *const rm[] = {"rm", "-rf", g->top, NULL};
 
 	if (g->actor > 0) {
 		kill(g->actor, SIGTERM);
@@ -101,7 +101,8 @@ static void __attribute__((noreturn)) be_watcher(const struct rig *g, int heard,
 static void __attribute__((noreturn)) be_actor(const struct rig *g, int peer, int heard)
 {
 	char runtimes[256], work[256];
-	struct actor_options o = { .peer = peer, .runtimes = runtimes, .work = work, .user_mode = g->user_mode };
+	struct actor_options o = {
+	    .peer = peer, .runtimes = runtimes, .work = work, .user_mode = g->user_mode};
 	sigset_t all, none;
 
 	/* The stub must not hear before it can. */
@@ -114,9 +115,10 @@ static void __attribute__((noreturn)) be_actor(const struct rig *g, int peer, in
 	close(heard);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	rig_path(g, runtimes, "runtimes");
-	rig_path(g, work, "work");
+	rig_path(g, work, "wd");
 	log_open("actor", true, getenv("TEST_LOG") ? 7 : 0);
-	_exit(actor_run(&o));
+	/* Not _exit: a leak checker looks when a process exits. */
+	exit(actor_run(&o));
 }
 
 void rig_start(struct rig *g)
@@ -125,6 +127,7 @@ void rig_start(struct rig *g)
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
 	assert_int_equal(pipe2(heard, O_CLOEXEC), 0);
+	fflush(NULL);
 	g->actor = fork();
 	assert_true(g->actor >= 0);
 	if (g->actor == 0) {
@@ -210,7 +213,7 @@ void rig_send(const struct rig *g, const struct act_request *r)
 
 bool rig_answer(const struct rig *g, struct act_answer *a)
 {
-	struct pollfd p = { .fd = g->peer, .events = POLLIN };
+	struct pollfd p = {.fd = g->peer, .events = POLLIN};
 	ssize_t n;
 
 	assert_int_equal(poll(&p, 1, PATIENCE_MS), 1);
@@ -233,4 +236,15 @@ void rig_act(struct rig *g, enum act_verb verb, const char *runtime, const char 
 	assert_int_equal(a->generation, r.generation);
 	assert_string_equal(a->id, r.id);
 	assert_int_equal(a->more, 0);
+}
+
+void rig_expect(struct rig *g, const char *runtime, const char *body, enum act_outcome outcome,
+		const char *line)
+{
+	struct act_answer a;
+
+	rig_runtime(g, runtime, body);
+	rig_act(g, ACT_RESUME, runtime, ID_A, &a);
+	assert_int_equal(a.outcome, outcome);
+	assert_string_equal(a.line, line);
 }

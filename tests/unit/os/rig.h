@@ -1,5 +1,6 @@
 /*
- * rig.h: an actor to talk to: its own process over a socketpair, stub runtimes in a scratch folder, a stub watcher to be signalled.
+ * rig.h: an actor to talk to: its own process over a socketpair, stub runtimes in a scratch folder, a stub
+ * watcher to be signalled.
  */
 #ifndef TESTS_OS_RIG_H
 #define TESTS_OS_RIG_H
@@ -21,8 +22,8 @@
 struct rig {
 	char top[64];
 	pid_t actor;
-	int peer;   /* the watcher's end */
-	int heard;  /* the stub watcher writes a byte here for each signal: 'h' SIGHUP, 't' SIGTERM */
+	int peer;  /* the watcher's end */
+	int heard; /* the stub watcher writes a byte here for each signal: 'h' SIGHUP, 't' SIGTERM */
 	uint64_t serial;
 	bool user_mode;
 	int watcher_exit; /* what the stub does by itself: -1 nothing, else exits with it at once */
@@ -35,7 +36,8 @@ void rig_start(struct rig *g);
 int rig_end(struct rig *g);
 /* runtimes/NAME, a shell script with this body. */
 void rig_runtime(const struct rig *g, const char *name, const char *body);
-void rig_path(const struct rig *g, char path[256], const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void rig_path(const struct rig *g, char path[256], const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 bool rig_exists(const struct rig *g, const char *name);
 void rig_read(const struct rig *g, const char *name, char *buf, size_t size);
 
@@ -46,6 +48,10 @@ void rig_send(const struct rig *g, const struct act_request *r);
 bool rig_answer(const struct rig *g, struct act_answer *a);
 /* Both, for one act: the answer must be its own. */
 void rig_act(struct rig *g, enum act_verb verb, const char *runtime, const char *id, struct act_answer *a);
+
+/* A runtime of this body, its outcome of a resume, and what the answer's line says. */
+void rig_expect(struct rig *g, const char *runtime, const char *body, enum act_outcome outcome,
+		const char *line);
 
 #define ID_A "kls-aaaaaaaaaa"
 #define ID_B "kls-bbbbbbbbbb"

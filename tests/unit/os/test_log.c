@@ -79,7 +79,7 @@ static void what_is_escaped_is_plain_and_fits(void **state)
 	assert_string_equal(log_escape(buf, 6, "abc\033"), "abc");
 	assert_string_equal(log_escape(buf, 1, "abc"), "");
 	for (int c = 1; c < 256; c++) {
-		const char s[] = { (char)c, '7', '\0' };
+		const char s[] = {(char)c, '7', '\0'};
 
 		log_escape(buf, sizeof buf, s);
 		for (const char *p = buf; *p; p++)
@@ -90,10 +90,10 @@ static void what_is_escaped_is_plain_and_fits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_says_who_speaks),
-		cmocka_unit_test(under_the_journal_a_line_says_its_level),
-		cmocka_unit_test(a_long_line_is_cut_and_still_a_line),
-		cmocka_unit_test(what_is_escaped_is_plain_and_fits),
+	    cmocka_unit_test(a_line_says_who_speaks),
+	    cmocka_unit_test(under_the_journal_a_line_says_its_level),
+	    cmocka_unit_test(a_long_line_is_cut_and_still_a_line),
+	    cmocka_unit_test(what_is_escaped_is_plain_and_fits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

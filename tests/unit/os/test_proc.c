@@ -17,9 +17,10 @@
 
 static void start(struct proc *p, const char *script, size_t out_max)
 {
-	char *const argv[] = { (char[]){ "sh" }, (char[]){ "-c" }, (char *)(uintptr_t)script, NULL };
-	char *const envp[] = { (char[]){ "PATH=/usr/bin:/bin" }, NULL };
-	const struct proc_options o = { .path = "/bin/sh", .argv = argv, .envp = envp, .cwd = -1, .out_max = out_max };
+	char *const argv[] = {(char[]){"sh"}, (char[]){"-c"}, (char *)(uintptr_t)script, NULL};
+	char *const envp[] = {(char[]){"PATH=/usr/bin:/bin"}, NULL};
+	const struct proc_options o = {
+	    .path = "/bin/sh", .argv = argv, .envp = envp, .cwd = -1, .out_max = out_max};
 
 	assert_int_equal(proc_start(p, &o, 1000), 0);
 }
@@ -28,7 +29,7 @@ static void start(struct proc *p, const char *script, size_t out_max)
 static void finish(struct proc *p, int64_t now)
 {
 	for (int i = 0; i < 10000 && !proc_step(p, now); i++) {
-		struct pollfd f[] = { { p->pidfd, POLLIN, 0 }, { p->out_fd, POLLIN, 0 }, { p->err_fd, POLLIN, 0 } };
+		struct pollfd f[] = {{p->pidfd, POLLIN, 0}, {p->out_fd, POLLIN, 0}, {p->err_fd, POLLIN, 0}};
 
 		(void)poll(f, 3, 1000);
 	}
@@ -61,9 +62,10 @@ static void every_way_to_die_is_told_apart(void **state)
 
 static void what_cannot_be_run_is_told_at_once(void **state)
 {
-	char *const argv[] = { (char[]){ "x" }, NULL };
-	char *const envp[] = { NULL };
-	struct proc_options o = { .path = "/there/is/none", .argv = argv, .envp = envp, .cwd = -1, .out_max = 10 };
+	char *const argv[] = {(char[]){"x"}, NULL};
+	char *const envp[] = {NULL};
+	struct proc_options o = {
+	    .path = "/there/is/none", .argv = argv, .envp = envp, .cwd = -1, .out_max = 10};
 	struct proc p;
 
 	(void)state;
@@ -79,7 +81,7 @@ static void term_is_followed_by_kill(void **state)
 	(void)state;
 	start(&p, "trap '' TERM; echo ready; while :; do sleep 0.01; done", 100);
 	while (!p.out) {
-		struct pollfd f = { p.out_fd, POLLIN, 0 };
+		struct pollfd f = {p.out_fd, POLLIN, 0};
 
 		(void)poll(&f, 1, 1000);
 		assert_false(proc_step(&p, 0));
@@ -147,12 +149,12 @@ static void it_works_without_standard_descriptors_of_our_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_way_to_die_is_told_apart),
-		cmocka_unit_test(what_cannot_be_run_is_told_at_once),
-		cmocka_unit_test(term_is_followed_by_kill),
-		cmocka_unit_test(output_is_kept_up_to_the_cap_and_the_rest_is_told),
-		cmocka_unit_test(a_child_that_keeps_the_pipe_keeps_nobody_waiting),
-		cmocka_unit_test(it_works_without_standard_descriptors_of_our_own),
+	    cmocka_unit_test(every_way_to_die_is_told_apart),
+	    cmocka_unit_test(what_cannot_be_run_is_told_at_once),
+	    cmocka_unit_test(term_is_followed_by_kill),
+	    cmocka_unit_test(output_is_kept_up_to_the_cap_and_the_rest_is_told),
+	    cmocka_unit_test(a_child_that_keeps_the_pipe_keeps_nobody_waiting),
+	    cmocka_unit_test(it_works_without_standard_descriptors_of_our_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,8 +33,9 @@ static void over(struct act_queue *q, struct act *a)
 
 static void acts_on_a_lease_never_overlap(void **state)
 {
-	struct act_queue q = { 0 };
-	struct act *a = add(&q, 1, 1, "r"), *b = add(&q, 1, 1, "r"), *c = add(&q, 1, 2, "s"), *d = add(&q, 2, 1, "r");
+	struct act_queue q = {0};
+	struct act *a = add(&q, 1, 1, "r"), *b = add(&q, 1, 1, "r"), *c = add(&q, 1, 2, "s"),
+		   *d = add(&q, 2, 1, "r");
 
 	(void)state;
 	assert_ptr_equal(queue_next(&q), a);
@@ -50,7 +51,7 @@ static void acts_on_a_lease_never_overlap(void **state)
 
 static void acts_without_a_lease_wait_for_none(void **state)
 {
-	struct act_queue q = { 0 };
+	struct act_queue q = {0};
 	struct act *a = add(&q, 0, 1, "r"), *b = add(&q, 0, 1, "r");
 
 	(void)state;
@@ -61,7 +62,7 @@ static void acts_without_a_lease_wait_for_none(void **state)
 
 static void a_refused_one_holds_nobody_up(void **state)
 {
-	struct act_queue q = { 0 };
+	struct act_queue q = {0};
 	struct act *a = add(&q, 1, 1, "r"), *refused = calloc(1, sizeof *refused), *b;
 
 	(void)state;
@@ -78,7 +79,7 @@ static void a_refused_one_holds_nobody_up(void **state)
 
 static void the_last_places_are_for_those_who_have_none(void **state)
 {
-	struct act_queue q = { 0 };
+	struct act_queue q = {0};
 	struct act *other;
 
 	(void)state;
@@ -100,7 +101,7 @@ static void the_last_places_are_for_those_who_have_none(void **state)
 
 static void who_has_fewest_running_is_first(void **state)
 {
-	struct act_queue q = { 0 };
+	struct act_queue q = {0};
 	struct act *second;
 
 	(void)state;
@@ -114,7 +115,7 @@ static void who_has_fewest_running_is_first(void **state)
 
 static void order_holds_among_many(void **state)
 {
-	struct act_queue q = { 0 };
+	struct act_queue q = {0};
 	size_t done = 0;
 
 	(void)state;
@@ -139,12 +140,12 @@ static void order_holds_among_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(acts_on_a_lease_never_overlap),
-		cmocka_unit_test(acts_without_a_lease_wait_for_none),
-		cmocka_unit_test(a_refused_one_holds_nobody_up),
-		cmocka_unit_test(the_last_places_are_for_those_who_have_none),
-		cmocka_unit_test(who_has_fewest_running_is_first),
-		cmocka_unit_test(order_holds_among_many),
+	    cmocka_unit_test(acts_on_a_lease_never_overlap),
+	    cmocka_unit_test(acts_without_a_lease_wait_for_none),
+	    cmocka_unit_test(a_refused_one_holds_nobody_up),
+	    cmocka_unit_test(the_last_places_are_for_those_who_have_none),
+	    cmocka_unit_test(who_has_fewest_running_is_first),
+	    cmocka_unit_test(order_holds_among_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,8 +53,13 @@ static void both_kinds_of_cgroup_are_read(void **state)
 
 static void what_cannot_be_read_is_an_error_and_sets_nothing(void **state)
 {
-	static const char *const wrong[] = { "", "usage_usec\n", "usage_usec -5\n", "usage_usec 99999999999999999999\n",
-					     "usage_usec 12x\n", "user_usec 5\n", "usage_usec 9223372036854775807\n" };
+	static const char *const wrong[] = {"",
+					    "usage_usec\n",
+					    "usage_usec -5\n",
+					    "usage_usec 99999999999999999999\n",
+					    "usage_usec 12x\n",
+					    "user_usec 5\n",
+					    "usage_usec 9223372036854775807\n"};
 	int64_t ns = 77;
 
 	(void)state;
@@ -89,7 +94,7 @@ static void __attribute__((noreturn)) burn(int fd)
 
 static void a_tree_is_summed_to_its_leaves(void **state)
 {
-	struct lease_process root = { 0 };
+	struct lease_process root = {0};
 	int64_t before = 0, after = 0;
 	int p[2];
 	pid_t pid;
@@ -138,9 +143,9 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_kinds_of_cgroup_are_read),
-		cmocka_unit_test(what_cannot_be_read_is_an_error_and_sets_nothing),
-		cmocka_unit_test(a_tree_is_summed_to_its_leaves),
+	    cmocka_unit_test(both_kinds_of_cgroup_are_read),
+	    cmocka_unit_test(what_cannot_be_read_is_an_error_and_sets_nothing),
+	    cmocka_unit_test(a_tree_is_summed_to_its_leaves),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -43,11 +43,11 @@ static struct act_answer good_answer(void)
 	return a;
 }
 
-#define REFUSED(make, valid, change) \
-	do { \
+#define REFUSED(make, valid, change)           \
+	do {                                   \
 		__typeof__(make()) m = make(); \
-		change; \
-		assert_false(valid(&m)); \
+		change;                        \
+		assert_false(valid(&m));       \
 	} while (0)
 #define REQUEST(change) REFUSED(good_request, wire_request_valid, change)
 #define ANSWER(change) REFUSED(good_answer, wire_answer_valid, change)
@@ -115,19 +115,21 @@ static void every_verb_and_outcome_has_a_name_of_its_own(void **state)
 	(void)state;
 	for (unsigned v = 0; v < ACT_VERBS; v++)
 		for (unsigned w = 0; w < v; w++)
-			assert_string_not_equal(act_verb_name((enum act_verb)v), act_verb_name((enum act_verb)w));
+			assert_string_not_equal(act_verb_name((enum act_verb)v),
+						act_verb_name((enum act_verb)w));
 	for (unsigned v = 0; v < ACT_OUTCOMES; v++)
 		for (unsigned w = 0; w < v; w++)
-			assert_string_not_equal(act_outcome_name((enum act_outcome)v), act_outcome_name((enum act_outcome)w));
+			assert_string_not_equal(act_outcome_name((enum act_outcome)v),
+						act_outcome_name((enum act_outcome)w));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_wrong_request_is_seen),
-		cmocka_unit_test(a_wrong_answer_is_seen),
-		cmocka_unit_test(dots_that_lead_nowhere_are_fine),
-		cmocka_unit_test(every_verb_and_outcome_has_a_name_of_its_own),
+	    cmocka_unit_test(a_wrong_request_is_seen),
+	    cmocka_unit_test(a_wrong_answer_is_seen),
+	    cmocka_unit_test(dots_that_lead_nowhere_are_fine),
+	    cmocka_unit_test(every_verb_and_outcome_has_a_name_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

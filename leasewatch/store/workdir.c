@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "actor-dir.h"
+#include "store/workdir.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ static bool ours_alone(const struct stat *st)
 	return (st->st_uid == 0 || st->st_uid == geteuid()) && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-int actor_dir_open(const char *path, int *ret_fd)
+int workdir_open(const char *path, int *ret_fd)
 {
 	struct stat st;
 	int fd;
@@ -40,7 +40,7 @@ int actor_dir_open(const char *path, int *ret_fd)
 	return 0;
 }
 
-int actor_dir_program(int runtimes, const char *name)
+int workdir_program(int runtimes, const char *name)
 {
 	struct stat st;
 
@@ -77,10 +77,11 @@ static void name_of(char name[NAME_SIZE], const char *id, uint64_t generation)
 	snprintf(name, NAME_SIZE, "%s.%" PRIu64, id, generation);
 }
 
-int actor_dir_private(int work, const char *runtime, const char *id, uint64_t generation, int *ret_fd, bool *ret_made)
+int workdir_private(int work, const char *runtime, const char *id, uint64_t generation, int *ret_fd,
+		      bool *ret_made)
 {
 	char name[NAME_SIZE];
-	int fd, r;
+	int fd = -1, r;
 
 	r = open_below(work, runtime, &fd, ret_made);
 	if (r < 0)
@@ -142,7 +143,7 @@ static int remove_inside(int dirfd, dev_t dev, int depth)
 	return r;
 }
 
-int actor_dir_remove(int work, const char *runtime, const char *id, uint64_t generation, bool whole)
+int workdir_remove(int work, const char *runtime, const char *id, uint64_t generation, bool whole)
 {
 	char name[NAME_SIZE];
 	struct stat st;
@@ -161,7 +162,8 @@ int actor_dir_remove(int work, const char *runtime, const char *id, uint64_t gen
 		else
 			r = remove_folder(parent, name, fd, st.st_dev, 0);
 	} else {
-		r = unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT && errno != ENOTEMPTY ? -errno : 0;
+		r = unlinkat(parent, name, AT_REMOVEDIR) < 0 && errno != ENOENT && errno != ENOTEMPTY ? -errno
+												      : 0;
 	}
 	close(parent);
 	return r;
