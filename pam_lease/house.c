@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h> /* renameat */
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pam_lease/login.h"
@@ -83,39 +85,52 @@ int twin_write(const struct lease_tree *t, const struct login *l)
 	return e;
 }
 
-static int replace(int fd, const char *id, const char *buf, size_t len)
+/* A write beyond the limit would send SIGXFSZ, which ends whoever lent us the process. */
+static bool within_limit(uint64_t size)
 {
-	char tmp[5 + LEASE_ID_SIZE] = ".tmp-";
-	struct lease_stat st;
-	int e;
+	struct rlimit limit;
 
-	/* One that the daemon has removed stays removed: nobody would do it again. */
-	e = lease_stat(fd, id, &st);
-	if (e < 0)
-		return e;
-	lease_id_make(tmp + 5);
-	e = lease_create(fd, tmp, buf, len);
-	if (e < 0)
-		return e;
-	if (renameat(fd, tmp, fd, id) == 0)
-		return 0;
-	e = -errno;
-	(void)unlinkat(fd, tmp, 0);
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
+}
+
+/*
+ * In place: the line has room in the file's block, even where the disk is full by now, and it is there as a whole or not
+ * at all, since readers refuse what changes while they read. Never O_CREAT: one that the daemon has removed stays removed.
+ */
+static int add_line(int dirfd, const char *id, const char *line)
+{
+	struct lease_stat st;
+	size_t len = strlen(line);
+	ssize_t n;
+	int fd, e;
+
+	fd = openat(dirfd, id, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	e = lease_stat(fd, NULL, &st);
+	if (e == 0 && (!S_ISREG(st.mode) || st.nlink != 1 || st.uid != geteuid()))
+		e = -EPERM;
+	if (e == 0 && !within_limit(st.size + len))
+		e = -EFBIG;
+	if (e == 0) {
+		n = write(fd, line, len);
+		if (n != (ssize_t)len)
+			e = n < 0 ? -errno : -EIO;
+	}
+	(void)close(fd);
 	return e;
 }
 
-int twin_rewrite(const struct lease_tree *t, const struct login *l)
+int twin_close(const struct lease_tree *t, const struct login *l, int64_t now)
 {
-	char buf[LEASE_FILE_MAX];
-	size_t len;
+	char line[40];
 	int fd, e;
 
-	e = lease_twin_format(&l->twin, buf, sizeof(buf), &len);
-	if (e == 0)
-		e = open_sessions(t, l->sessions, &fd);
+	e = open_sessions(t, l->sessions, &fd);
 	if (e < 0)
 		return e;
-	e = replace(fd, l->twin.id, buf, len);
+	(void)snprintf(line, sizeof(line), "closed=%lld\n", (long long)now);
+	e = add_line(fd, l->twin.id, line);
 	(void)close(fd);
 	return e;
 }

@@ -1,5 +1,5 @@
 /*
- * The module, as libpam loads it, by whoever runs the tests. What only root can see is in tests/session/pam.sh.
+ * The module, as libpam loads it, by whoever runs the tests. What only root can see is in tests/session/t0300-pam.sh.
  */
 #include "config.h"
 

@@ -1,10 +1,10 @@
 #!/bin/bash
-# t-pam.sh: pam_lease as root loads it, by su(1): the lock is the user's, the twin is root's, the privilege is dropped between; switched on
+# t0300-pam.sh: pam_lease as root loads it, by su(1): the lock is the user's, the twin is root's, the privilege is dropped between; switched on
 # and off by pam-auth-update. No daemon runs.
 . "$(dirname "$0")/private.sh"
 . "$(dirname "$0")/lib.sh"
 world system
-private_etc || { skip "t-pam" "needs mounts"; finish; }
+private_etc || { skip "t0300-pam" "needs mounts"; finish; }
 private_tree
 private_user lwuser || no "a user for the test" "useradd"
 MODULE=$PREFIX/lib/security/pam_lease.so

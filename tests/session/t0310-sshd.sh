@@ -1,14 +1,14 @@
 #!/bin/bash
-# t-sshd.sh: pam_lease in a real sshd on loopback: one lease a connection, whatever the client asks for, gone however it ends; and nothing of
+# t0310-sshd.sh: pam_lease in a real sshd on loopback: one lease a connection, whatever the client asks for, gone however it ends; and nothing of
 # ours keeps anybody out.
 # shellcheck disable=SC2016 # what the session's own shell is to expand
 . "$(dirname "$0")/private.sh"
 . "$(dirname "$0")/lib.sh"
 world system
 for c in sshd ssh ssh-keygen sftp pgrep; do
-	command -v $c >/dev/null || PATH=$PATH:/usr/sbin command -v $c >/dev/null || { skip "t-sshd" "needs $c"; finish; }
+	command -v $c >/dev/null || PATH=$PATH:/usr/sbin command -v $c >/dev/null || { skip "t0310-sshd" "needs $c"; finish; }
 done
-private_etc || { skip "t-sshd" "needs mounts"; finish; }
+private_etc || { skip "t0310-sshd" "needs mounts"; finish; }
 mkdir -m 755 /run/sshd
 U=lwuser N=sshd-$U-kls-
 private_user $U || no "a user for the test" "useradd"
@@ -99,7 +99,7 @@ check "three sessions in it: still one" counts 1
 sshx -O exit -o ControlPath="$W/ssh/cm" $U@127.0.0.1
 within 5 "and none when it is over" counts 0
 
-"${SSH[@]}" -n $U@127.0.0.1 "sleep 300" &
+"${SSH[@]}" -n $U@127.0.0.1 "sleep 300" 2>/dev/null &
 C=$!
 starts $C
 within 5 "a session while sshd is restarted" counts 1
@@ -117,7 +117,7 @@ in_ 'nohup sleep 300 >/dev/null 2>&1 & echo' >/dev/null
 within 3 "what is left behind in the background is no session" counts 0
 end_theirs
 
-"${SSH[@]}" -n $U@127.0.0.1 "sleep 300" &
+"${SSH[@]}" -n $U@127.0.0.1 "sleep 300" 2>/dev/null &
 C=$!
 starts $C
 until_true 5 counts 1
@@ -164,7 +164,7 @@ ttl = 60s
 renew_grace = 20s
 C
 daemon || finish
-"${SSH[@]}" -n $U@127.0.0.1 "env | grep ^KLEASE_ >~/env; sleep 300" &
+"${SSH[@]}" -n $U@127.0.0.1 "env | grep ^KLEASE_ >~/env; sleep 300" 2>/dev/null &
 C=$!
 starts $C
 within 5 "with the daemon: a lease" counts 1
@@ -178,7 +178,7 @@ check "only the monitor killed: it lives" is "$id" active
 end_theirs
 wait $C 2>/dev/null
 within 10 "its last process dead: archived" absent "$id"
-"${SSH[@]}" -n $U@127.0.0.1 "sleep 300" &
+"${SSH[@]}" -n $U@127.0.0.1 "sleep 300" 2>/dev/null &
 C=$!
 starts $C
 within 5 "another one" counts 1
