@@ -59,7 +59,6 @@ called() { grep -q "^$1 $2" "$B/calls"; }
 times() { grep -c "^$1 $2" "$B/calls"; }
 hold() { : >"$B/hold-$1"; }
 go() { rm -f "$B"/hold-* "$B"/fail-* "$B"/busy-* "$B"/lie-*; }
-crash() { kill -KILL "$D"; wait "$D" 2>/dev/null; D=''; }
 again() { crash && daemon; }
 # The daemon's own word for a state, from the registry: the public ones hide work in flight.
 inner() { [ "$(raw "SELECT state FROM lease WHERE id = '$1'")" = "$2" ]; }

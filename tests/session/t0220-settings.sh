@@ -78,7 +78,6 @@ until_true 3 k list
 check "the mode of a folder that is there is never changed (F12)" test "$(stat -c %a "$NOTICES/queue")" = 755
 daemon_stop
 chmod 700 "$NOTICES/queue"
-refused "a relative tree" 'absolute|path' --notices rel/ative
 if [ "$(id -u)" != 0 ]; then fails "system mode without root" 1 timeout 5 leasewatch --foreground; fi
 check "… which says what to do" said '--user'
 daemon && check "put right, it starts again" k run -- true

@@ -9,7 +9,6 @@ conf <<-C
 	hibernate_after = 500ms
 C
 status() { sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status"; }
-watcher_of() { tr -d ' ' <"/proc/$1/task/$1/children"; }
 daemon || finish
 w=$(watcher_of "$D") nobody=$(id -u nobody)
 check "the actor is root" test "$(status "$D" Uid | cut -f 1)" = 0
