@@ -58,6 +58,20 @@ within() {
 	fi
 }
 
+# stays SECONDS NAME CMD…: CMD succeeds at every look for so long.
+stays() {
+	local end=$(($(date +%s%N) + $1 * 1000000000)) name=$2
+	shift 2
+	while [ "$(date +%s%N)" -lt "$end" ]; do
+		"$@" >/dev/null 2>&1 || {
+			no "$name" "no longer: $*"
+			return 1
+		}
+		sleep 0.1
+	done
+	ok "$name"
+}
+
 # world user|system
 world() {
 	MODE=$1

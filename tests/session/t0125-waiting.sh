@@ -1,6 +1,8 @@
 #!/bin/bash
 # t0125-waiting.sh: whoever waits may give up: a timeout, Ctrl-C, kill -9, a daemon that goes; what was asked for is then withdrawn.
 # The queue is held by a runtime that does not answer, in a mount namespace of this test.
+# Functions are called by their names, and what is quoted is another shell's.
+# shellcheck disable=SC2016,SC2317
 if [ -z "${SLOW_BOOK:-}" ]; then
 	: "${PREFIX:?names the installed build}"
 	name=$(basename "$0" .sh)

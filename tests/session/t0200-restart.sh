@@ -1,5 +1,7 @@
 #!/bin/bash
 # t0200-restart.sh: the daemon may be killed and started at any time: no lease notices, and silence gains one grace at most.
+# Functions are called by their names, and what is quoted is another shell's.
+# shellcheck disable=SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 world user
 conf <<-C
@@ -88,7 +90,7 @@ daemon || finish
 check "the run is active" is "$hid" active
 kill -STOP "$D"
 kill -STOP "$(watcher_of "$D")"
-sleep 4
+stays 4 "with the daemon stopped, what is held runs on" runs "$held"
 kill -CONT "$(watcher_of "$D")"
 kill -CONT "$D"
 id=$(k create -- sleep 300)
@@ -101,7 +103,7 @@ check "and says why" said "already|another|other"
 check "the first goes on" k run -- true
 
 # SIGTERM ends the daemon and no workload.
-w=$(watcher_of "$D") d=$D
+w=$(watcher_of "$D")
 kill -TERM "$D"
 wait "$D"
 rc=$?

@@ -1,6 +1,8 @@
 #!/bin/bash
 # t0210-every-state.sh: kill -9 of the daemon in each state of a lease's life, and runtimes that fail, hang and half succeed.
 # A runtime of our own, that can be held and made to fail, stands among the installed ones in a mount namespace of this test.
+# Functions are called by their names, and what is quoted is another shell's.
+# shellcheck disable=SC2016,SC2317
 if [ -z "${SLOW_BOOK:-}" ]; then
 	: "${PREFIX:?names the installed build}"
 	name=$(basename "$0" .sh)

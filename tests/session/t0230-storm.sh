@@ -1,5 +1,7 @@
 #!/bin/bash
 # t0230-storm.sh: 300 leases, released, killed, lost, beaten and left alone, while the daemon is killed at random: one end each, nothing left.
+# Functions are called by their names, and what is quoted is another shell's.
+# shellcheck disable=SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 world user
 conf <<-C

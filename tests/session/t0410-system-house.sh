@@ -1,5 +1,7 @@
 #!/bin/bash
 # t0410-system-house.sh: system mode: who the two processes are, what they may do, and which trees are refused.
+# Functions are called by their names, and what is quoted is another shell's.
+# shellcheck disable=SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 world system
 conf <<-C

@@ -1,5 +1,7 @@
 #!/bin/bash
 # t0940-manual-klease.sh: the EXAMPLES of klease(1) and notices(5) do and print what they say.
+# Functions are called by their names, and what is quoted is another shell's.
+# shellcheck disable=SC2016,SC2317,SC1091,SC2154,SC2034,SC2001
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/blocks.sh"
 man=$(dirname "$0")/../../man
