@@ -59,6 +59,7 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 	const char *line = a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome);
 	int64_t now = w->now.mono;
 
+	e->unplaced = false;
 	if (a->verb != ACT_STAT && a->verb != ACT_WARN)
 		e->l.act_deadline = 0;
 	switch ((enum act_verb)a->verb) {

@@ -49,6 +49,7 @@ struct entry {
 	struct source leader, work, waiter; /* pidfds */
 	enum act_verb act;	/* to be sent after the commit; ACT_NONE = none */
 	bool stat_sent;		/* a session: it was asked whether it lives */
+	bool unplaced;		/* taken up after a restart: its runtime has not said yet where its CPU is read */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
 	bool watched, polled;	/* the lock's own watch; where there is none, it is looked at every second */
 	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
