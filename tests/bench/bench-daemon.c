@@ -32,12 +32,12 @@
 
 static struct world_lease leases[N_MAX];
 static int64_t period; /* a lease is looked at about so often */
+static int n_leases;
 
-/* Due one after the other from SETTLE on. */
+/* Due one after the other, at even distances, from SETTLE on. */
 static int64_t spread_ago(int i)
 {
-	(void)i;
-	return BEAT / 2 + (int64_t)(bench_random(1000000000) / 1e9 * (double)(period - SETTLE));
+	return BEAT / 2 + (period - SETTLE) / n_leases * i;
 }
 
 static void touch(const struct world *w, int i)
@@ -79,6 +79,7 @@ static struct span steady(const char *conf, int n, int64_t grace)
 	pid_t beats;
 	int r;
 
+	n_leases = n;
 	period = (grace < TTL ? grace : TTL) - BEAT / 2;
 	world_open(&w, conf, false);
 	world_fill(&w, &t, n, leases);
