@@ -11,7 +11,9 @@
 __lease_how=try
 # Root must not open what others own in a sticky folder with O_CREAT (fs.protected_regular); a restricted shell may not redirect. A file
 # size limit of 0 raises a signal that would end the shell; it is ignored for the one write, and a user's own trap for it is not ours.
-if [[ $EUID == 0 || $(trap -p XFSZ) ]]; then __lease_how=touch; fi
+# In posix mode `trap -p` prints a dash for a trap that is none.
+__lease_trap=$(trap -p XFSZ)
+if [[ $EUID == 0 || ${__lease_trap##trap -- - *} ]]; then __lease_how=touch; fi
 if shopt -q restricted_shell; then __lease_how=restricted; fi
 # Arithmetic finds the time in what the name stands for. What counts seconds since 1970 no user sets to 0; before bash 5 there was none.
 __lease_clock=SECONDS
@@ -70,7 +72,9 @@ __lease_prompt()
 {
 	if [[ $__lease_fresh ]]; then
 		__lease_fresh=
-		[[ $1 ]] || \trap '((__lease_clock<__lease_next))||__lease_beat "$_"' DEBUG
+		# It is run before our own line of PROMPT_COMMAND, too, which beats by itself.
+		[[ ${1##trap -- - *} ]] ||
+			\trap '((__lease_clock<__lease_next))||[[ $BASH_COMMAND == *__lease_call* ]]||__lease_beat "$_"' DEBUG
 	fi
 	if [[ ! ${KLEASE_NOTICE-} || ! -s $KLEASE_NOTICE ]]; then
 		__lease_said=
@@ -98,16 +102,22 @@ __lease_start()
 	__lease_own=$KLEASE_SESSION
 	# The user's own trap runs first: trap -- '…' EXIT
 	\eval "set -- $(trap -p EXIT)"
-	# shellcheck disable=SC2064 # the user's trap, as it is now
-	\trap "${3-}${3:+$'\n'}__lease_exit" EXIT
+	if [[ ${3--} == - ]]; then
+		\trap __lease_exit EXIT
+	else
+		# shellcheck disable=SC2064 # his, as it is now
+		\trap "$3"$'\n'__lease_exit EXIT
+	fi
 }
 if [[ ${KLEASE_HOOK_SESSION-} == yes && $__lease_how != restricted ]]; then
 	if [[ ! ${KLEASE_SESSION-} || (${KLEASE_LOCK-} && ! -e $KLEASE_LOCK) ]]; then __lease_start; fi
 fi
 
-if [[ ${PROMPT_COMMAND[*]-} != *__lease_prompt* ]]; then
+# A PROMPT_COMMAND that is exported reaches shells that have no hook, where this does nothing.
+__lease_call=__lease_prompt
+if [[ ${PROMPT_COMMAND[*]-} != *__lease_call* ]]; then
 	__lease_fresh=1
-	# Last of the user's first line, so that his own finds $? as it was. An exported one reaches shells that have no hook.
+	# Last of the user's first line, so that his own finds $? as it was.
 	# shellcheck disable=SC2128,SC2178,SC2016
-	PROMPT_COMMAND+=${PROMPT_COMMAND:+$'\n'}'[[ ! ${__lease_fresh+x} ]] || __lease_prompt "${__lease_debug=$(trap -p DEBUG)}"'
+	PROMPT_COMMAND+=${PROMPT_COMMAND:+$'\n'}'"${__lease_call-:}" "${__lease_debug=$(trap -p DEBUG)}"'
 fi

@@ -19,14 +19,14 @@
 #include "klease/say.h"
 #include "lease/duration.h"
 
-#define MOMENT_MS 200		       /* for a writer that has not come to it yet */
-#define PATIENCE (2 * LEASE_NS_PER_S)  /* an agent must not wait for a hook that waits for the agent */
-#define JSON_MAX (1024 * 1024)	       /* what a tool answered stands in it, too */
+#define MOMENT_MS 200                 /* for a writer that has not come to it yet */
+#define PATIENCE (2 * LEASE_NS_PER_S) /* an agent must not wait for a hook that waits for the agent */
+#define JSON_MAX (1024 * 1024)        /* what a tool answered stands in it, too */
 #define PEEK 64
 
 static bool readable(int timeout_ms)
 {
-	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
 
 	return poll(&p, 1, timeout_ms) == 1 && (p.revents & POLLIN);
 }
@@ -71,7 +71,7 @@ char agent_peek(void)
 static int read_all(char *buf, size_t *ret_len)
 {
 	int64_t deadline = clock_mono() + PATIENCE;
-	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
 	ssize_t n;
 
 	*ret_len = 0;
@@ -107,7 +107,8 @@ static int take(const json_t *o, struct agent *ret)
 		return KX_USAGE;
 	}
 	if (!id_valid(id)) {
-		say("session_id '%.200s' is none: 1 to %d of letters, digits, '.', '_' and '-'", safe(buf, id), AGENT_ID_SIZE - 1);
+		say("session_id '%.200s' is none: 1 to %d of letters, digits, '.', '_' and '-'",
+		    safe(buf, id), AGENT_ID_SIZE - 1);
 		return KX_USAGE;
 	}
 	(void)strlcpy(ret->id, id, sizeof ret->id);
@@ -141,7 +142,7 @@ static int parse(const char *text, size_t len, struct agent *ret)
 
 int agent_read(struct agent *ret)
 {
-	struct agent heard = { 0 };
+	struct agent heard = {0};
 	int r, status = KX_USAGE;
 	size_t len;
 	char *text;

@@ -1,6 +1,6 @@
 /*
- * klease session: the lease of a login, an agent's run or a CI job, made and kept by files alone. Hooks call it: it must be quick, never wait
- * for anybody, and work without a daemon.
+ * klease session: the lease of a login, an agent's run or a CI job, made and kept by files alone. Hooks call
+ * it: it must be quick, never wait for anybody, and work without a daemon.
  */
 #include "config.h"
 
@@ -32,13 +32,13 @@ static const struct verb {
 	bool id;
 	int (*run)(struct world *w, const struct args *a, const struct agent *agent);
 } verbs[] = {
-	{ "start",
-	  ARG_BIT(ARG_SURFACE) | ARG_BIT(ARG_LEADER) | ARG_BIT(ARG_TTL) | ARG_BIT(ARG_LINGER) | ARG_BIT(ARG_LABEL) |
-	      ARG_BIT(ARG_AGENT) | ARG_BIT(ARG_SHELL) | ARG_BIT(ARG_JSON),
-	  false, start },
-	{ "beat", ARG_BIT(ARG_AGENT) | ARG_BIT(ARG_QUIET), true, beat },
-	{ "archive", ARG_BIT(ARG_AGENT) | ARG_BIT(ARG_QUIET), true, archive },
-	{ "list", ARG_BIT(ARG_JSON), false, list },
+    {"start",
+     ARG_BIT(ARG_SURFACE) | ARG_BIT(ARG_LEADER) | ARG_BIT(ARG_TTL) | ARG_BIT(ARG_LINGER) |
+	 ARG_BIT(ARG_LABEL) | ARG_BIT(ARG_AGENT) | ARG_BIT(ARG_SHELL) | ARG_BIT(ARG_JSON),
+     false, start},
+    {"beat", ARG_BIT(ARG_AGENT) | ARG_BIT(ARG_QUIET), true, beat},
+    {"archive", ARG_BIT(ARG_AGENT) | ARG_BIT(ARG_QUIET), true, archive},
+    {"list", ARG_BIT(ARG_JSON), false, list},
 };
 
 static const struct verb *find_verb(const struct args *a)
@@ -64,7 +64,8 @@ static const struct verb *find_verb(const struct args *a)
 	args_usage("session: '%s' is no verb: start, beat, archive or list", safe(buf, a->verb));
 }
 
-/* Who speaks: with --agent, or where an object stands on standard input and nothing else says which session is meant. */
+/* Who speaks: with --agent, or where an object stands on standard input and nothing else says which session
+ * is meant. */
 static int hear(const struct args *a, struct agent *ret)
 {
 	char c;
@@ -77,7 +78,8 @@ static int hear(const struct args *a, struct agent *ret)
 	if (c == '{')
 		return agent_read(ret);
 	if (c && a->verb[0] == 's') {
-		say("standard input is no JSON object of an agent's; `</dev/null` begins a session without one");
+		say("standard input is no JSON object of an agent's; `</dev/null` begins a session without "
+		    "one");
 		return KX_USAGE;
 	}
 	return KX_OK;
@@ -149,7 +151,8 @@ static int begin(const struct world *w, const struct args *a, const struct agent
 	return make(w, s);
 }
 
-/* Any shell reads it back: what stands in single quotes but for these two, which fish reads otherwise there. */
+/* Any shell reads it back: what stands in single quotes but for these two, which fish reads otherwise there.
+ */
 static void print_quoted(const char *s)
 {
 	putchar('\'');
@@ -194,7 +197,7 @@ static int print(struct world *w, const struct args *a, const struct session *s)
 
 static int start(struct world *w, const struct args *a, const struct agent *agent)
 {
-	struct session s = { 0 };
+	struct session s = {0};
 	int status = KX_OK;
 
 	if (agent->id[0]) {
@@ -315,8 +318,9 @@ static int list_one(void *arg, const struct session *s)
 
 static int list(struct world *w, const struct args *a, const struct agent *agent)
 {
-	static const char *const heads[] = { "ID", "STATE", "SURFACE", "USER", "AGE", "LAST-BEAT", "LEADER", "LABELS" };
-	struct listing l = { .w = w, .all = a->json ? json_array() : NULL, .now = clock_wall_ms() };
+	static const char *const heads[] = {"ID",  "STATE",     "SURFACE", "USER",
+					    "AGE", "LAST-BEAT", "LEADER",  "LABELS"};
+	struct listing l = {.w = w, .all = a->json ? json_array() : NULL, .now = clock_wall_ms()};
 	int r;
 
 	(void)agent;
@@ -338,7 +342,7 @@ static int list(struct world *w, const struct args *a, const struct agent *agent
 int cmd_session(struct world *w, struct args *a)
 {
 	const struct verb *v = find_verb(a);
-	struct agent agent = { 0 };
+	struct agent agent = {0};
 	int status = v->run == list ? KX_OK : hear(a, &agent);
 
 	if (status == KX_OK)

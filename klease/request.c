@@ -133,6 +133,7 @@ struct awaited {
 static int await(struct world *w, const struct awaited *a, struct view *v, struct progress *p)
 {
 	struct statewatch s;
+	int64_t missing = 0; /* mono; when it is given up */
 	int status;
 
 	statewatch_open(&s, w, a->id);
@@ -142,11 +143,15 @@ static int await(struct world *w, const struct awaited *a, struct view *v, struc
 		int sig, r = views_get(w, a->id, v);
 
 		if (r == 0) {
+			missing = 0;
 			status = judge(v, a->hibernated_ok);
 			if (status >= 0)
 				break;
 			show_progress(p, v);
-		} else if (r == -ENOENT) {
+		} else if (r == -ENOENT && missing == 0) {
+			/* A request that is denied leaves the queue a moment before its state is written. */
+			missing = clock_mono() + FIRST_WORD;
+		} else if (r == -ENOENT && clock_mono() >= missing) {
 			/* Neither lock nor word of it: somebody took the request away. */
 			(void)snprintf(v->state, sizeof v->state, "gone");
 			(void)snprintf(v->why, sizeof v->why, "the request was taken away");
@@ -154,6 +159,8 @@ static int await(struct world *w, const struct awaited *a, struct view *v, struc
 			status = KX_LOST;
 			break;
 		}
+		if (missing && (until == 0 || missing < until))
+			until = missing;
 		if (a->deadline && a->deadline < until)
 			until = a->deadline;
 		switch (statewatch_wait(&s, until, a->sigfd)) {

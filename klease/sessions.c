@@ -17,7 +17,8 @@
 #define HOLD_MAX (LEASE_NS_PER_S / 2)
 #define ANCESTORS_MAX 64
 
-static int read_session(const struct world *w, const char *name, const char *id, uid_t uid, struct session *ret)
+static int read_session(const struct world *w, const char *name, const char *id, uid_t uid,
+			struct session *ret)
 {
 	char buf[LEASE_FILE_MAX];
 	struct lease_error err;
@@ -92,7 +93,7 @@ static int take_agent(void *arg, const char *name)
 
 int session_of_agent(const struct world *w, const char *agent, struct session *ret)
 {
-	struct search f = { .w = w };
+	struct search f = {.w = w};
 	int r;
 
 	(void)snprintf(f.label, sizeof f.label, "agent=%s", agent);
@@ -115,7 +116,7 @@ static int take_any(void *arg, const char *name)
 
 int session_each(const struct world *w, int (*each)(void *arg, const struct session *s), void *arg)
 {
-	struct search f = { .w = w, .each = each, .arg = arg };
+	struct search f = {.w = w, .each = each, .arg = arg};
 
 	return lease_list(w->tree.active, take_any, &f);
 }
@@ -134,11 +135,15 @@ void session_let_go(const struct world *w)
 	(void)flock(w->tree.active, LOCK_UN);
 }
 
-/* By the program, since a script has its own name in comm. What only starts another and waits for it is no leader either. */
+/* By the program, since a script has its own name in comm. What only starts another and waits for it is no
+ * leader either. */
 static bool is_shell(int32_t pid)
 {
-	static const char *const shells[] = { "ash", "bash", "busybox", "chrt", "csh", "dash", "env", "fish", "ionice", "ksh", "ksh93", "mksh",
-					      "nice", "nohup", "rbash", "script", "setsid", "sh", "stdbuf", "tcsh", "time", "timeout", "zsh" };
+	static const char *const shells[] = {
+	    "ash",    "bash", "busybox", "chrt", "csh",  "dash",    "env",   "fish",
+	    "ionice", "ksh",  "ksh93",   "mksh", "nice", "nohup",   "rbash", "script",
+	    "setsid", "sh",   "stdbuf",  "tcsh", "time", "timeout", "zsh",
+	};
 	char path[32], exe[PATH_MAX], *base;
 	ssize_t n;
 
@@ -160,9 +165,9 @@ void session_leader(const struct world *w, struct lease_process *ret)
 {
 	int32_t pid = getppid();
 
-	*ret = (struct lease_process){ 0 };
+	*ret = (struct lease_process){0};
 	for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
-		struct lease_process p = { .pid = pid };
+		struct lease_process p = {.pid = pid};
 		int32_t parent;
 		int fd;
 

@@ -1,5 +1,6 @@
 /*
- * klease/sessions.h: session locks in active/, found by id or by the agent that began them. A session needs no daemon: its lock is enough.
+ * klease/sessions.h: session locks in active/, found by id or by the agent that began them. A session needs
+ * no daemon: its lock is enough.
  */
 #ifndef KLEASE_SESSIONS_H
 #define KLEASE_SESSIONS_H
@@ -18,7 +19,8 @@ int session_get(const struct world *w, const char *id, struct session *ret);
 int session_of_agent(const struct world *w, const char *agent, struct session *ret);
 /* Each session there is; what cannot be read is none. Stops when each gives non-zero and returns that. */
 int session_each(const struct world *w, int (*each)(void *arg, const struct session *s), void *arg);
-/* While held, no other start of ours can begin the same agent's session. Waits a moment at most, and goes on without. */
+/* While held, no other start of ours can begin the same agent's session. Waits a moment at most, and goes on
+ * without. */
 void session_hold(const struct world *w);
 void session_let_go(const struct world *w);
 

@@ -51,7 +51,6 @@ void look_at_lock(struct watcher *w, struct entry *e)
 		return;
 	}
 	if (e->place == AT_NOWHERE || e->place == AT_REAP) {
-		e->l.looked = w->now.mono;
 		if (was == AT_NOWHERE && e->l.lock_lost)
 			return;
 		if (e->l.state == ST_REQUESTED)

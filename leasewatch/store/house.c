@@ -86,7 +86,7 @@ static int mount_tree(int fd, const struct house_paths *p, char warning[256])
 		return sentence(warning, 0, p->notices, "is no file system of its own, and is not empty: users can fill up %s",
 				RUNDIR);
 	(void)snprintf(target, sizeof(target), "/proc/self/fd/%d", fd);
-	(void)snprintf(options, sizeof(options), "size=64m,nr_inodes=200k,mode=0755,uid=%u,gid=%u", p->uid, p->gid);
+	(void)snprintf(options, sizeof(options), "size=256m,nr_inodes=65536,mode=0755,uid=%u,gid=%u", p->uid, p->gid);
 	if (mount("leasewatch", target, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) < 0)
 		return sentence(warning, 0, p->notices, "has no file system of its own (%m): users can fill up %s", RUNDIR);
 	return 1;

@@ -43,7 +43,7 @@ struct house {
 int house_paths(struct house_paths *p, const char *notices, const char *state, char err[256]);
 /*
  * Makes what is missing, checks what is there, takes the lock (waits up to wait_ms for a predecessor that is on
- * its way out: -EBUSY). In system mode the default tree becomes a tmpfs of its own (64 MiB, 200k inodes),
+ * its way out: -EBUSY). In system mode the default tree becomes a tmpfs of its own (256 MiB, 65536 inodes),
  * unless it is one, or stands already, or systemd started us. 0 with an err that is not empty: a warning (that
  * could not be done), and all the rest is as it should be.
  */

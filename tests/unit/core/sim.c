@@ -154,7 +154,6 @@ static void look_at_lock(struct sim *m, struct subject *s)
 		return;
 	}
 	if (!s->there) {
-		s->l.looked = m->now;
 		if (!s->l.lock_lost)
 			take(m, s, EV_LOCK_LOST, m->now, NULL);
 		s->used = s->l.used; /* taken back */
@@ -166,9 +165,12 @@ static void look_at_lock(struct sim *m, struct subject *s)
 	if (at == 0)
 		return;
 	m->beats++;
-	/* Not credited later than it was seen, nor earlier than it was; but for a clock that was set back and then gained again. */
+	/*
+	 * Not credited later than it was seen, nor earlier than it was; but for a clock that was set back and then gained again,
+	 * and a stamp that was set back by just about what it gained.
+	 */
 	HOLDS(at <= m->now);
-	if (m->set_back < last)
+	if (m->set_back < last && (!s->odd || m->stamps_sure_from < last))
 		HOLDS(at >= s->touched - LEASE_TICK);
 	else if (at + s->l.policy.ttl < s->held_until)
 		s->held_until = at + s->l.policy.ttl;
@@ -341,7 +343,7 @@ static void move(struct sim *m, struct subject *s)
 		s->there = !state_living(s->l.state) ? s->there : !s->there;
 		if (!s->there) /* what was beaten just before is not to be known any more */
 			s->held_until = s->l.mtime == s->lock ? s->held_until : 0;
-		s->odd = true; /* where it was meanwhile nobody looked */
+		s->odd = true; /* what it was while it was away is not to be known */
 		s->due = m->now;
 	} else if (what <= 930 && s->leader) {
 		s->leader = false;
