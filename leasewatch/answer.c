@@ -59,7 +59,8 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 	int64_t now = w->now.mono;
 
 	e->unplaced = false;
-	if (a->verb != ACT_STAT && a->verb != ACT_WARN)
+	/* A late answer, to an act that was given up, must not take the deadline off the one that is under way. */
+	if (a->serial == e->serial)
 		e->l.act_deadline = 0;
 	switch ((enum act_verb)a->verb) {
 	case ACT_CREATE:

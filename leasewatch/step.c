@@ -276,10 +276,12 @@ static int send_act(struct watcher *w, struct entry *e)
 	if (s < 0)
 		return s;
 	/* Behind another act on the same lease it waits for that one's deadline too; the rest is the way there and back. */
-	if (e->act == ACT_STAT)
+	if (e->act == ACT_STAT) {
 		e->stat_sent = true;
-	else
-		e->l.act_deadline = w->now.mono + 2 * r.deadline + 10 * LEASE_NS_PER_S;
+		return 0;
+	}
+	e->serial = r.serial;
+	e->l.act_deadline = w->now.mono + 2 * r.deadline + 10 * LEASE_NS_PER_S;
 	return 0;
 }
 

@@ -51,6 +51,7 @@ struct entry {
 	int64_t due;		/* mono; LEASE_NEVER = not in the tree of what is due */
 	struct source leader, work, waiter; /* pidfds */
 	enum act_verb act;	/* to be sent after the commit; ACT_NONE = none */
+	uint64_t serial;	/* of the act that act_deadline is for */
 	bool stat_sent;		/* a session: it was asked whether it lives */
 	bool unplaced;		/* taken up after a restart: its runtime has not said yet where its CPU is read */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
