@@ -1,7 +1,7 @@
 /*
- * What pam_lease adds to a login: open and close of a session, with a stack of one module, against pam_permit (which does nothing),
- * pam_lastlog (which writes a record) and pam_exec (which starts /bin/true). As root, in a mount namespace, so that the lastlog that is
- * written is our own; the tree is on tmpfs and the lastlog on a disk, as they are on a host.
+ * What pam_lease adds to a login: open and close of a session, with a stack of one module, against pam_permit (which does
+ * nothing), pam_lastlog (which writes a record) and pam_exec (which starts /bin/true). As root, in a mount namespace, so that
+ * the lastlog that is written is our own; the tree is on tmpfs and the lastlog on a disk, as they are on a host.
  */
 #include "config.h"
 
