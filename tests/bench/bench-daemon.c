@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -58,6 +59,7 @@ static pid_t beat_on(const struct world *w, int n)
 		bench_fail("fork", errno);
 	if (pid > 0)
 		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (long i = 0;; i++) {
 		bench_until(from + i * (BEAT / n));
 		touch(w, (int)(i % n));
