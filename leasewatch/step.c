@@ -119,6 +119,7 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	const struct cell *c = &state_table[l->state][ev];
 	enum state from = l->state;
 	int64_t deadline = lease_expires(l);
+	bool was_warned = l->warned;
 	char shown[LEASE_WHY_SIZE * 2], because[LEASE_WHY_SIZE];
 
 	if (w->broken)
@@ -159,8 +160,14 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		fair_started(w, e, l->state == ST_STARTING ? 1 : -1);
 	if (c->actions & AC_END)
 		archive_lock(w, e);
-	if (c->actions != AC_IGNORE) {
-		e->row_dirty = e->view_dirty = true;
+	/*
+	 * A beat that changes no state is written nowhere: readers stat the lock, and after a crash its mtime tells. But a
+	 * warning that no longer holds is taken back.
+	 */
+	bool beat_only = l->state == from && !(c->actions & ~(AC_RENEW | AC_USE | AC_IGNORE));
+	if (!beat_only || was_warned != l->warned) {
+		e->row_dirty = e->row_dirty || !beat_only;
+		e->view_dirty = true;
 		entry_changed(w, e);
 	}
 	if (l->state != from)
