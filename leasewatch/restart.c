@@ -44,7 +44,7 @@ static int load_one(void *arg, const struct lease *l)
 		e->l.restart_credit = 0;
 	}
 	if (e->l.state == ST_STARTING)
-		w->starting++;
+		fair_started(w, e, 1);
 	entry_due(w, e, now);
 	ld->n++;
 	return 0;

@@ -69,6 +69,44 @@ static int open_sessions(const struct lease_tree *t, const char *path, int *ret_
 	return 0;
 }
 
+/* A write beyond the limit would send SIGXFSZ, which ends whoever lent us the process. */
+static bool within_limit(uint64_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
+}
+
+static int put(int fd, const char *text, size_t len, uint64_t size_before)
+{
+	ssize_t n;
+
+	if (!within_limit(size_before + len))
+		return -EFBIG;
+	n = write(fd, text, len);
+	if (n < 0)
+		return -errno;
+	return n == (ssize_t)len ? 0 : -EIO;
+}
+
+/* By its own name from the start: nobody looks for it before the lock is there. */
+static int create(int dirfd, const char *id, const char *text, size_t len)
+{
+	int fd, e;
+
+	fd = openat(dirfd, id, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	e = put(fd, text, len, 0);
+	/* Not by the mode of open(2), from which the umask takes. */
+	if (e == 0 && fchmod(fd, 0644) < 0)
+		e = -errno;
+	(void)close(fd);
+	if (e < 0)
+		(void)unlinkat(dirfd, id, 0);
+	return e;
+}
+
 int twin_write(const struct lease_tree *t, const struct login *l)
 {
 	char buf[LEASE_FILE_MAX];
@@ -80,17 +118,9 @@ int twin_write(const struct lease_tree *t, const struct login *l)
 		e = open_sessions(t, l->sessions, &fd);
 	if (e < 0)
 		return e;
-	e = lease_create(fd, l->twin.id, buf, len);
+	e = create(fd, l->twin.id, buf, len);
 	(void)close(fd);
 	return e;
-}
-
-/* A write beyond the limit would send SIGXFSZ, which ends whoever lent us the process. */
-static bool within_limit(uint64_t size)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
 }
 
 /*
@@ -100,8 +130,6 @@ static bool within_limit(uint64_t size)
 static int add_line(int dirfd, const char *id, const char *line)
 {
 	struct lease_stat st;
-	size_t len = strlen(line);
-	ssize_t n;
 	int fd, e;
 
 	fd = openat(dirfd, id, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -110,13 +138,8 @@ static int add_line(int dirfd, const char *id, const char *line)
 	e = lease_stat(fd, NULL, &st);
 	if (e == 0 && (!S_ISREG(st.mode) || st.nlink != 1 || st.uid != geteuid()))
 		e = -EPERM;
-	if (e == 0 && !within_limit(st.size + len))
-		e = -EFBIG;
-	if (e == 0) {
-		n = write(fd, line, len);
-		if (n != (ssize_t)len)
-			e = n < 0 ? -errno : -EIO;
-	}
+	if (e == 0)
+		e = put(fd, line, strlen(line), st.size);
 	(void)close(fd);
 	return e;
 }

@@ -43,13 +43,15 @@ static gid_t group_for(const struct login *l, pam_handle_t *pamh, int dirfd)
 static int remember_groups(struct before *b)
 {
 	b->groups = b->few;
+	b->n = getgroups(GROUPS, b->few);
+	if (b->n >= 0 || errno != EINVAL)
+		return b->n < 0 ? -errno : 0;
+	/* More than there is room for. */
 	b->n = getgroups(0, NULL);
-	if (b->n > GROUPS)
-		b->groups = calloc((size_t)b->n, sizeof(*b->groups));
+	b->groups = b->n > 0 ? calloc((size_t)b->n, sizeof(*b->groups)) : NULL;
 	if (!b->groups)
 		return -ENOMEM;
-	if (b->n >= 0)
-		b->n = getgroups(b->n, b->groups);
+	b->n = getgroups(b->n, b->groups);
 	return b->n < 0 ? -errno : 0;
 }
 
@@ -60,28 +62,23 @@ static void forget_groups(struct before *b)
 }
 
 /* Twice: only what the second call says of the first tells whether it did anything. */
-static bool become_uid(uid_t uid, uid_t *ret_before)
+static bool become(uid_t uid, uid_t *ret_before)
 {
 	*ret_before = (uid_t)setfsuid(uid);
 	return (uid_t)setfsuid(uid) == uid;
 }
 
-static bool become_gid(gid_t gid, gid_t *ret_before)
-{
-	*ret_before = (gid_t)setfsgid(gid);
-	return (gid_t)setfsgid(gid) == gid;
-}
-
 static void regain(struct before *b, pam_handle_t *pamh)
 {
-	uid_t uid;
-	gid_t gid;
+	uid_t user;
+	bool whole;
 
 	if (!b->dropped)
 		return;
 	/* The user first: the rest is for root to do. */
-	if (!become_uid(b->uid, &uid) || !become_gid(b->gid, &gid) ||
-	    (b->n > 0 && setgroups((size_t)b->n, b->groups) < 0))
+	whole = become(b->uid, &user);
+	(void)setfsgid(b->gid);
+	if (!whole || (b->n > 0 && setgroups((size_t)b->n, b->groups) < 0))
 		pam_syslog(pamh, LOG_CRIT, "the privileges of before cannot be had back");
 	forget_groups(b);
 }
@@ -103,8 +100,9 @@ static int drop(struct before *b, pam_handle_t *pamh, const struct login *l, int
 		return e;
 	}
 	b->dropped = true;
-	b->uid = 0;
-	if (become_gid(group, &b->gid) && become_uid(l->uid, &b->uid))
+	/* A group that does not exist here (a user namespace) is left: whose the lock is, the user decides alone. */
+	b->gid = (gid_t)setfsgid(group);
+	if (become(l->uid, &b->uid))
 		return 0;
 	regain(b, pamh);
 	return -EPERM;

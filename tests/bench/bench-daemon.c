@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,12 +33,12 @@
 
 static struct world_lease leases[N_MAX];
 static int64_t period; /* a lease is looked at about so often */
+static int n_leases;
 
-/* Due one after the other from SETTLE on. */
+/* Due one after the other, at even distances, from SETTLE on. */
 static int64_t spread_ago(int i)
 {
-	(void)i;
-	return BEAT / 2 + (int64_t)(bench_random(1000000000) / 1e9 * (double)(period - SETTLE));
+	return BEAT / 2 + (period - SETTLE) / n_leases * i;
 }
 
 static void touch(const struct world *w, int i)
@@ -58,6 +59,7 @@ static pid_t beat_on(const struct world *w, int n)
 		bench_fail("fork", errno);
 	if (pid > 0)
 		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (long i = 0;; i++) {
 		bench_until(from + i * (BEAT / n));
 		touch(w, (int)(i % n));
@@ -79,6 +81,7 @@ static struct span steady(const char *conf, int n, int64_t grace)
 	pid_t beats;
 	int r;
 
+	n_leases = n;
 	period = (grace < TTL ? grace : TTL) - BEAT / 2;
 	world_open(&w, conf, false);
 	world_fill(&w, &t, n, leases);

@@ -32,7 +32,7 @@
 #define ROUNDS 3
 /* The deadlines of a round; all beats are made before the first of them. */
 #define WINDOW (bench_count(2000, 200) * LEASE_NS_PER_MS)
-#define TTL (bench_count(3000, 1000) * LEASE_NS_PER_MS)
+#define TTL (bench_count(6000, 1500) * LEASE_NS_PER_MS)
 
 struct one {
 	char id[LEASE_ID_SIZE];

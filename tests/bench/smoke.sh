@@ -7,7 +7,7 @@ out=$("$(dirname "$0")/run") || {
 	exit 1
 }
 echo "$out"
-for aim in lock-create-tmpfs beat renew-process; do
+for aim in lock-create-tmpfs beat renew-process prompt-beat prompt-and-preexec; do
 	echo "$out" | grep -Eq "^aim $aim: [0-9.]+ .* \(<= [0-9.]+\) (met|missed)$" || {
 		echo "no line for aim $aim"
 		exit 1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# t0310-shell-habits.sh: the hooks live with what users have in their shells: prompts, traps, options, an old tmux; and nothing is forked.
+# t0330-shell-habits.sh: the hooks live with what users have in their shells: prompts, traps, options, an old tmux; and nothing is forked.
 # shellcheck disable=SC2016 # lines for other shells
 . "$(dirname "$0")/../session/lib.sh"
 world user
