@@ -178,14 +178,26 @@ static int runtime_ready(struct watcher *w, const char *name, char why[LEASE_WHY
 	return r->works ? 1 : -1;
 }
 
-/* The request that is to be admitted next: priority, then age. */
+/* Priority, then whose turn it is, then age: a thousand requests of one user are one turn among the others'. */
+static bool goes_before(const struct entry *e, const struct entry *best)
+{
+	const struct user *u = e->user, *v = best->user;
+
+	if (e->l.policy.priority != best->l.policy.priority)
+		return e->l.policy.priority > best->l.policy.priority;
+	if (u != v)
+		return fair_before(u->starting, u->admitted, v->starting, v->admitted);
+	return e->l.created < best->l.created;
+}
+
+/* The request that is to be admitted next. */
 static struct entry *next_request(struct watcher *w)
 {
 	struct entry *best = NULL;
 
 	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e)) {
 		char why[LEASE_WHY_SIZE];
-		if (e->l.state != ST_REQUESTED)
+		if (e->l.state != ST_REQUESTED || !fair_place(w->starting, e->user->starting))
 			continue;
 		int ready = runtime_ready(w, e->l.policy.runtime, why);
 		if (ready < 0) {
@@ -194,16 +206,15 @@ static struct entry *next_request(struct watcher *w)
 		}
 		if (ready == 0)
 			continue;
-		if (!best || e->l.policy.priority > best->l.policy.priority ||
-		    (e->l.policy.priority == best->l.policy.priority && e->l.created < best->l.created))
+		if (!best || goes_before(e, best))
 			best = e;
 	}
 	return best;
 }
 
 /*
- * Lets in what there is room for. Room, for now, is a free act: no more starts side by side than the actor runs at a time. What
- * waits longer than queue_timeout is denied.
+ * Lets in what there is room for. Room, for now, is a free act: no more starts side by side than the actor runs at a time, and the
+ * last ones are for users who have none under way. What waits longer than queue_timeout is denied.
  */
 void admit_run(struct watcher *w)
 {
@@ -211,8 +222,10 @@ void admit_run(struct watcher *w)
 	bool waiting = false;
 	struct entry *e;
 
-	while (w->starting < WATCHER_ACTS && (e = next_request(w)) != NULL && !w->broken)
+	while (!w->broken && w->starting < WATCHER_ACTS && (e = next_request(w)) != NULL) {
+		e->user->admitted = ++w->admissions;
 		step(w, e, EV_ADMIT, w->now.mono, strcmp(e->l.why, "asked for") != 0 ? e->l.why : "there is room");
+	}
 	for (e = entry_next(w, NULL); e; e = entry_next(w, e)) {
 		if (e->l.state != ST_REQUESTED)
 			continue;

@@ -20,7 +20,6 @@ int send_request(struct watcher *w, struct act_request *r)
 	ssize_t n = send(w->peer.fd, r, sizeof(*r), MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n != (ssize_t)sizeof(*r))
 		return n < 0 ? -errno : -EIO;
-	w->acts++;
 	return 0;
 }
 
@@ -59,7 +58,9 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 	const char *line = a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome);
 	int64_t now = w->now.mono;
 
-	if (a->verb != ACT_STAT && a->verb != ACT_WARN)
+	e->unplaced = false;
+	/* A late answer, to an act that was given up, must not take the deadline off the one that is under way. */
+	if (a->serial == e->serial)
 		e->l.act_deadline = 0;
 	switch ((enum act_verb)a->verb) {
 	case ACT_CREATE:
@@ -113,6 +114,8 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 void answers_read(struct watcher *w)
 {
 	struct act_answer a;
+	struct user *u;
+	bool enter;
 
 	while (!w->broken) {
 		ssize_t n = recv(w->peer.fd, &a, sizeof(a), MSG_DONTWAIT | MSG_TRUNC);
@@ -127,8 +130,8 @@ void answers_read(struct watcher *w)
 			w->broken = true;
 			return;
 		}
-		if (!a.more && w->acts > 0)
-			w->acts--;
+		if (!a.more && (u = flight_landed(w, a.serial, &enter)) != NULL && enter)
+			ask_execs_enter(w, u);
 		if (a.verb == ACT_CAPABILITIES) {
 			capabilities(w, &a);
 			continue;

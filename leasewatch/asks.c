@@ -153,7 +153,7 @@ static void ask_exec(struct watcher *w, const char *ask, const struct ask *q, ui
 	u->execs++;
 	step(w, e, EV_ASK_RESUME, w->now.mono, "klease exec");
 	if (e->l.state == ST_ACTIVE)
-		ask_execs_enter(w, e);
+		ask_execs_enter(w, u);
 }
 
 static void ask_renew(struct watcher *w, const char *ask, const struct ask *q, struct entry *e)
@@ -295,18 +295,36 @@ void ask_exec_died(struct watcher *w, struct exec *x)
 	exec_over(w, x);
 }
 
-void ask_execs_enter(struct watcher *w, struct entry *e)
+void ask_lease_active(struct watcher *w, const struct entry *e)
+{
+	struct exec *x;
+
+	/* Its owner's, and root's. */
+	LIST_FOREACH(x, &w->execs, all)
+		if (x->waits && strcmp(x->lease, e->l.id) == 0)
+			ask_execs_enter(w, user_get(w, x->uid));
+}
+
+/*
+ * Only so many at a time: an act on a lease waits for those before it on the same one, and a hundred commands that are slow to be let
+ * in (which is their owner's doing) would put off its end.
+ */
+void ask_execs_enter(struct watcher *w, struct user *u)
 {
 	struct exec *x;
 
 	LIST_FOREACH(x, &w->execs, all) {
-		if (!x->waits || strcmp(x->lease, e->l.id) != 0)
+		const struct entry *e = x->waits && x->uid == u->uid ? entry_find(w, x->lease) : NULL;
+
+		if (u->enters >= WATCHER_ENTERS)
+			return;
+		if (!e || e->l.state != ST_ACTIVE)
 			continue;
 		struct act_request r = { .verb = ACT_ENTER, .uid = x->uid, .generation = e->l.generation,
 					 .deadline = 10 * LEASE_NS_PER_S, .process = x->process };
 		memcpy(r.id, e->l.id, sizeof(r.id));
 		memcpy(r.runtime, e->l.policy.runtime, sizeof(r.runtime));
-		if (send_request(w, &r) < 0) {
+		if (flight_send(w, &r, u, true) < 0) {
 			answer(w, x->ask, "failed", "the actor is busy: try again later");
 			x->waits = false;
 			continue; /* its process ends by itself when it reads that */

@@ -73,6 +73,7 @@ struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid)
 	}
 	memcpy(e->l.id, id, sizeof(e->l.id));
 	e->l.uid = uid;
+	e->user = u;
 	e->due = LEASE_NEVER;
 	e->leader.fd = e->work.fd = e->waiter.fd = -1;
 	u->leases++;
@@ -100,8 +101,6 @@ void entry_changed(struct watcher *w, struct entry *e)
 
 void entry_free(struct watcher *w, struct entry *e)
 {
-	struct user *u = user_get(w, e->l.uid);
-
 	entry_due(w, e, LEASE_NEVER);
 	source_drop(w, &e->leader);
 	source_drop(w, &e->work);
@@ -112,8 +111,7 @@ void entry_free(struct watcher *w, struct entry *e)
 		LIST_REMOVE(e, changed);
 	if (e->in_out)
 		TAILQ_REMOVE(&w->out, e, out);
-	if (u)
-		u->leases--;
+	e->user->leases--;
 	RB_REMOVE(entries_by_id, &w->by_id, e);
 	free(e->cgroup);
 	free(e);

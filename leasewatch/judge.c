@@ -106,6 +106,8 @@ static void judge(struct watcher *w, struct entry *e)
 	/* Each event moves the state or a mark, so this ends; the bound is for a mistake of ours. */
 	for (int i = 0; i < 16 && !w->broken && !state_ended(l->state); i++) {
 		lease_verdict(l, &w->judge, w->now.mono, &v);
+		if (v.want_cpu && e->unplaced)
+			break; /* neither use nor silence: judged when it is known where to look */
 		if (v.want_cpu) {
 			bool broken = l->cpu_broken;
 			bool use = lease_saw_cpu(l, &w->judge, w->now.mono, read_cpu(e));

@@ -44,7 +44,7 @@ static int load_one(void *arg, const struct lease *l)
 		e->l.restart_credit = 0;
 	}
 	if (e->l.state == ST_STARTING)
-		w->starting++;
+		fair_started(w, e, 1);
 	entry_due(w, e, now);
 	ld->n++;
 	return 0;
@@ -74,8 +74,10 @@ static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 	if (e->l.state == ST_REQUESTED)
 		w->admit = true;
 	/* Where its CPU is read, and whether it is there at all, only its runtime knows. */
-	if (state_living(e->l.state) && e->act == ACT_NONE && !e->l.record.is_session)
+	if (state_living(e->l.state) && e->act == ACT_NONE && !e->l.record.is_session) {
 		want_act(w, e, ACT_STAT);
+		e->unplaced = true;
+	}
 	e->view_dirty = true;
 	entry_changed(w, e);
 }

@@ -164,6 +164,9 @@ void session_over(struct watcher *w, struct entry *s, enum event ev)
 	for (struct entry *b = entry_next(w, NULL); b; b = entry_next(w, b)) {
 		if (!bound_to(b, s) || state_ended(b->l.state))
 			continue;
+		look_at_lock(w, b); /* a beat that nobody has seen yet counts from when it was */
+		if (!state_living(b->l.state) && b->l.state != ST_REQUESTED)
+			continue;
 		if (b->l.session_alive) /* until now it was renewed by that life */
 			b->l.renewed = w->now.mono;
 		b->l.session_alive = false;

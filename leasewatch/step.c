@@ -156,7 +156,7 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		if (c->actions & action_of[i])
 			want_act(w, e, act_of[i]);
 	if (from != l->state && (from == ST_STARTING || l->state == ST_STARTING))
-		w->starting += l->state == ST_STARTING ? 1 : -1;
+		fair_started(w, e, l->state == ST_STARTING ? 1 : -1);
 	if (c->actions & AC_END)
 		archive_lock(w, e);
 	if (c->actions != AC_IGNORE) {
@@ -170,7 +170,7 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	if (strcmp(state_public(l->state), state_public(from)) != 0)
 		ledger(w, e, from == ST_NONE ? "-" : state_public(from), ev, deadline);
 	if (l->state == ST_ACTIVE && from != ST_ACTIVE)
-		ask_execs_enter(w, e);
+		ask_lease_active(w, e);
 	if (from == ST_STARTING && l->state != ST_STARTING)
 		source_drop(w, &e->waiter);
 	if (!state_living(l->state) && state_living(from))
@@ -272,14 +272,16 @@ static int send_act(struct watcher *w, struct entry *e)
 	memcpy(r.profile, e->l.record.profile, sizeof(r.profile));
 	if (e->act == ACT_CREATE)
 		r.process = e->l.record.workload;
-	int s = send_request(w, &r);
+	int s = flight_send(w, &r, e->user, false);
 	if (s < 0)
 		return s;
 	/* Behind another act on the same lease it waits for that one's deadline too; the rest is the way there and back. */
-	if (e->act == ACT_STAT)
+	if (e->act == ACT_STAT) {
 		e->stat_sent = true;
-	else
-		e->l.act_deadline = w->now.mono + 2 * r.deadline + 10 * LEASE_NS_PER_S;
+		return 0;
+	}
+	e->serial = r.serial;
+	e->l.act_deadline = w->now.mono + 2 * r.deadline + 10 * LEASE_NS_PER_S;
 	return 0;
 }
 
@@ -288,9 +290,9 @@ int flush(struct watcher *w)
 	struct entry *e;
 	struct exec *x;
 
-	while (w->acts < WATCHER_ACTS && (e = TAILQ_FIRST(&w->out)) != NULL) {
+	while ((e = fair_next_act(w)) != NULL) {
 		int r = send_act(w, e);
-		if (r == -EAGAIN)
+		if (r == -EAGAIN || r == -ENOMEM)
 			break; /* tried again when an answer has come: there are acts under way, else the socket were empty */
 		if (r < 0)
 			return r;

@@ -358,6 +358,7 @@ int watcher_run(struct watcher *w)
 	TAILQ_INIT(&w->out);
 	LIST_INIT(&w->execs);
 	LIST_INIT(&w->execs_over);
+	LIST_INIT(&w->flights);
 	SLIST_INIT(&w->runtimes);
 	TAILQ_INIT(&w->doubts);
 	w->timer_set = LEASE_NEVER;

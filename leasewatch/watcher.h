@@ -28,6 +28,8 @@
 #include "wire.h"
 
 #define WATCHER_ACTS 8	     /* acts under way at a time: what the actor runs side by side */
+#define WATCHER_SPARE 2	     /* of these, for users who have none */
+#define WATCHER_ENTERS 2	     /* commands of a user that are let into their leases at a time: these come on top */
 #define WATCHER_SLICE 256    /* due leases looked at before the loop looks at its descriptors again */
 #define WATCHER_ASKS 16	     /* asks outstanding a user */
 #define WATCHER_EXECS 128    /* execs of a user that live: each is a descriptor of ours */
@@ -44,11 +46,14 @@ struct source {
 /* A lease and what the daemon holds for it while it runs. */
 struct entry {
 	struct lease l;
+	struct user *user;	/* the requester's */
 	enum place place;
 	int64_t due;		/* mono; LEASE_NEVER = not in the tree of what is due */
 	struct source leader, work, waiter; /* pidfds */
 	enum act_verb act;	/* to be sent after the commit; ACT_NONE = none */
+	uint64_t serial;	/* of the act that act_deadline is for */
 	bool stat_sent;		/* a session: it was asked whether it lives */
+	bool unplaced;		/* taken up after a restart: its runtime has not said yet where its CPU is read */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
 	bool watched, polled;	/* the lock's own watch; where there is none, it is looked at every second */
 	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
@@ -88,9 +93,21 @@ struct user {
 	uint32_t uid;
 	int leases;		/* requested and living */
 	int execs;		/* that wait or live */
+	int acts, enters;	/* of theirs under way */
+	int starting;
+	uint64_t served;	/* the serial of the last act that was sent for them */
+	uint64_t admitted;	/* the same, of their last admission */
 	int reports;		/* rubbish reported in this window */
 	int64_t reports_from;
 	RB_ENTRY(user) by_uid;
+};
+
+/* An act that the actor has not answered yet. */
+struct flight {
+	uint64_t serial;
+	struct user *user;
+	bool enter;
+	LIST_ENTRY(flight) all;
 };
 
 struct runtime {
@@ -134,12 +151,13 @@ struct watcher {
 	LIST_HEAD(, entry) changed;
 	TAILQ_HEAD(, entry) out;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
+	LIST_HEAD(, flight) flights;
 	SLIST_HEAD(, runtime) runtimes;
 	TAILQ_HEAD(doubts, doubt) doubts; /* oldest first, so the first is due first */
 	int n_doubts;
-	int acts;	/* under way */
+	int acts;	/* under way, without enters */
 	int starting;	/* leases in STARTING */
-	uint64_t serial;
+	uint64_t serial, admissions;
 	bool rescan, stop, admit, broken;
 	int ready_fd;	/* written to once when ready; -1 = nobody waits */
 };
@@ -203,13 +221,24 @@ void session_look(struct watcher *w, struct entry *e); /* of a bound lease: what
 void session_warn(struct watcher *w, const struct entry *e);
 void session_notice(struct watcher *w, const struct entry *e);
 
+/* fair.c: who goes next where there are fewer places than wishes. */
+bool fair_place(int taken, int own);
+/* Whether one of `own` places and a last turn goes before the other. */
+bool fair_before(int own, uint64_t last, int best_own, uint64_t best_last);
+struct entry *fair_next_act(struct watcher *w);
+void fair_started(struct watcher *w, struct entry *e, int by); /* +1, -1 */
+/* send_request for a user's act, counted until it is answered. */
+int flight_send(struct watcher *w, struct act_request *r, struct user *u, bool enter);
+struct user *flight_landed(struct watcher *w, uint64_t serial, bool *ret_enter); /* NULL = none of these */
+
 /* answer.c */
 void answers_read(struct watcher *w);
 int send_request(struct watcher *w, struct act_request *r);
 
 /* asks.c */
 void ask_receive(struct watcher *w, const char *name);
-void ask_execs_enter(struct watcher *w, struct entry *e);
+void ask_execs_enter(struct watcher *w, struct user *u); /* as many of a user's as may be let in now */
+void ask_lease_active(struct watcher *w, const struct entry *e);
 void ask_entered(struct watcher *w, const struct act_answer *a);
 void ask_lease_over(struct watcher *w, const struct entry *e);
 void ask_exec_died(struct watcher *w, struct exec *x);

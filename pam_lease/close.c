@@ -19,21 +19,20 @@ static int64_t wall_ms(void)
  * processes are or its ttl is, and what is bound to it lingers. A twin that has gone means that the daemon is done with
  * this session.
  */
-static int close_in(struct login *l, pam_handle_t *pamh, const struct lease_tree *t)
+static int close_in(const struct login *l, pam_handle_t *pamh, const struct lease_tree *t)
 {
 	struct lease_stat st;
 	int e;
 
 	if (lease_stat(t->archive, l->name, &st) == 0)
 		return -EALREADY;
-	l->twin.closed = wall_ms();
-	e = l->twin_error ? l->twin_error : twin_rewrite(t, l);
+	e = l->twin_error ? l->twin_error : twin_close(t, l, wall_ms());
 	if (e < 0 && e != -ENOENT)
 		return e;
 	return user_archive(l, pamh, t);
 }
 
-int login_close(struct login *l, pam_handle_t *pamh)
+int login_close(const struct login *l, pam_handle_t *pamh)
 {
 	struct lease_tree tree = LEASE_TREE_CLOSED;
 	int e;

@@ -83,7 +83,7 @@ static void put_duration(struct lease_kv_out *o, const char *key, int64_t ns)
 
 static void put_step(struct lease_kv_out *o, const struct view_step *s)
 {
-	char buf[64 + LEASE_WHY_SIZE];
+	char buf[80 + LEASE_WHY_SIZE]; /* two numbers of 20 digits, two words of 15, and the blanks */
 	struct lease_text t;
 
 	lease_text_begin(&t, buf, sizeof(buf));

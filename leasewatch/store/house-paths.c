@@ -80,7 +80,8 @@ static int home(const char *below, const char *set, const char *variable, char t
 static int user_notices(struct house_paths *p, char err[256])
 {
 	char data[512];
-	static xdgHandle xdg; /* once a process, kept: xdgWipeHandle of 1.2.0 forgets to free the runtime folder's name */
+	/* once a process, kept: xdgWipeHandle of 1.2.0 forgets to free the runtime folder's name */
+	static xdgHandle xdg;
 	const char *set = getenv("XDG_DATA_HOME");
 	int r;
 

@@ -2,7 +2,7 @@
 # Every bench runs to its end and gives its aims a line. The figures of so small a run mean nothing and are not looked at.
 BENCH_BUILD=$(pwd) BENCH_SMOKE=1
 export BENCH_BUILD BENCH_SMOKE
-out=$("${srcdir:-.}/tests/bench/run") || {
+out=$("$(dirname "$0")/run") || {
 	echo "$out"
 	exit 1
 }

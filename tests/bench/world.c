@@ -200,7 +200,7 @@ void world_settle(const struct world *w)
 		before = after;
 		bench_until(bench_now() + 300 * LEASE_NS_PER_MS);
 		after = bench_switches(w->watcher) + bench_switches(w->actor);
-	} while (after > before + 4 && bench_now() < until);
+	} while (after > before + 20 && bench_now() < until);
 }
 
 void world_stop(struct world *w, int sig)

@@ -133,6 +133,8 @@ absent() { [ -n "$1" ] && [ -d "$NOTICES/active" ] && [ -z "$(lock "$1")" ]; }
 archived() { [ -n "$1" ] && [ -n "$(lock "$1" archive)" ]; }
 state() { k show "$1" --json 2>/dev/null | jq -r '.state // empty'; }
 is() { [ "$(state "$1")" = "$2" ]; }
+# Not over, nor on its way there.
+lives() { state "$1" | grep -Eqx "admitted|active|idle|hibernated"; }
 # All states that the ledger says a lease went through, in one line.
 life() { k ledger --json --lease "$1" 2>/dev/null | jq -r .to | paste -sd ' '; }
 lived() { [ "$(life "$1")" = "$2" ]; }

@@ -154,14 +154,11 @@ if command -v script >/dev/null; then
 	check "fg and Ctrl-C end it" grep -qx 130 "$W/after"
 	within 4 "… and its lease" none_left
 	rm -f "$W/p"
-	{
-		until_true 5 present cli
-		sleep 0.3
-	} | timeout 10 script -qefc "klease run -- sh -c 'echo \$\$ >$W/p; exec sleep 300'" /dev/null >/dev/null 2>&1 &
+	sleep 300 | script -qefc "klease run -- sh -c 'echo \$\$ >$W/p; exec sleep 300'" /dev/null >/dev/null 2>&1 &
 	s=$!
+	starts $s
 	P=$(pid_in "$W/p")
-	kill -KILL $s 2>/dev/null
-	for p in $(grep -lzx -- "klease" /proc/[0-9]*/cmdline 2>/dev/null); do :; done
+	kill -KILL $s
 	within 12 "a terminal that hangs up ends the command" gone "$P"
 else
 	skip "Ctrl-C, Ctrl-Z and a terminal" "needs script(1)"

@@ -11,6 +11,9 @@ conf <<-C
 	[observe]
 	every = 100ms
 	cpu_floor = 20%
+	[surface doze]
+	ttl = 1m
+	hibernate_after = never
 C
 daemon || finish
 A=$NOTICES/active
@@ -42,6 +45,15 @@ t0=$(now)
 within 6 "silent from then on, it is reaped" gone "$beaten"
 t=$((($(now) - t0) / 1000000))
 if [ $t -le 4400 ]; then ok "within ttl and one grace ($t ms)"; else no "within ttl and one grace" "$t ms"; fi
+
+# D10: what is idle stays idle, and what is warned of nothing stays so.
+id=$(k create --surface doze -- sleep 300)
+within 4 "one is idle" is "$id" idle
+crash
+daemon || finish
+sleep 0.5
+check "a restart wakes nothing that is idle (D10)" lived "$id" "requested admitted active idle"
+check "and takes its CPU for readable" sh -c "! grep -q 'cannot be read' $W/daemon.log"
 
 # C01: twenty restarts in a row.
 id=$(k create -- sh -c "echo \$\$ >$W/p; exec sleep 300")
@@ -82,7 +94,7 @@ sleep 4
 kill -CONT "$(watcher_of "$D")"
 kill -CONT "$D"
 id=$(k create -- sleep 300)
-check "a daemon that was stopped goes on" is "$id" active
+check "a daemon that was stopped goes on" lives "$id"
 check "and has reaped nothing that is held" runs "$held"
 
 # Two daemons.
@@ -142,7 +154,7 @@ within 6 "a run whose klease died meanwhile is reaped" gone "$(cat "$W/held")"
 crash
 sleeper
 id=$(new_id)
-claim "$id" "$P" | put queue "lock-cli-me-$id"
+claim "$id" "$P" | sed "s,^surface=.*,surface=doze," | put queue "lock-cli-me-$id"
 daemon || finish
 within 4 "a request made while the daemon was down is admitted at its start" is "$id" active
 # E06: the folder is exchanged under it.

@@ -1,0 +1,85 @@
+#!/bin/bash
+# t0220-settings.sh: --check, SIGHUP with a good and a bad file, and trees that the daemon refuses to serve.
+. "$(dirname "$0")/lib.sh"
+world user
+good() { printf '[defaults]\nttl = %s\nrenew_grace = 500ms\nhibernate_after = never\n' "$1" >"$CONF"; }
+good 30s
+check "--check of a good file" leasewatch --user --config "$CONF" --check
+check "… says so" sh -c "leasewatch --user --config $CONF --check | grep -qx 'configuration OK'"
+check "… starts nothing" test ! -e "$NOTICES"
+printf '[defaults]\nttl = 5\nttll = 3m\n[nonsense]\nx = 1\n' >"$W/bad"
+chmod 644 "$W/bad"
+fails "--check of a bad one is 1" 1 leasewatch --user --config "$W/bad" --check
+check "… with file and line" said 'bad:2: '
+check "… of every error at once" said 'bad:3: .*ttll'
+check "… and section" said 'bad:4: '
+check "… and what would be right" said "nearest is 'ttl'"
+fails "a file that is named and not there is 1" 1 leasewatch --user --config "$W/none" --check
+fails "a daemon does not start with a bad file" 1 timeout 10 leasewatch --user --config "$W/bad" --foreground
+check "… and makes no tree" test ! -e "$NOTICES"
+cp "$W/bad" "$W/open" && chmod 666 "$W/open"
+fails "a file that everybody can write is refused" 1 leasewatch --user --config "$W/open" --check
+
+daemon || finish
+id=$(k create -- sleep 300)
+check "a lease has the file's ttl" word_has "$id" ttl '^30s'
+good 40s
+kill -HUP "$D"
+within 4 "SIGHUP: the new file holds for what lives" word_has "$id" ttl '^40s'
+check "the log says so" grep -q 'configuration reloaded' "$W/daemon.log"
+cp "$W/bad" "$CONF"
+kill -HUP "$D"
+within 4 "SIGHUP with a bad file: its lines are in the log" grep -q 'leasewatch.conf:2: ' "$W/daemon.log"
+check "… all of them" grep -q 'leasewatch.conf:4: ' "$W/daemon.log"
+within 2 "… and that the old settings stay" grep -qi 'old settings stay' "$W/daemon.log"
+check "which they do" word_has "$(k create -- sleep 300)" ttl '^40s'
+check "the daemon lives" runs "$D"
+rm "$CONF"
+kill -HUP "$D"
+within 3 "SIGHUP without the file: the old settings stay as well" sh -c "[ \$(grep -ci 'old settings stay' $W/daemon.log) = 2 ]"
+sleep 1.2
+good 1s # shorter than it has been silent (D12)
+kill -HUP "$D"
+within 3 "a file that would end live leases now says how many (D12)" grep -Eq 'would have ended [0-9]+ live' "$W/daemon.log"
+check "and ends none at once" sh -c "klease show $id --json | jq -r .state | grep -Eqx 'active|idle'"
+within 4 "but each after a fresh full period" is "$id" reaped
+good 30s
+kill -HUP "$D"
+for i in 1 2 3 4 5 6 7 8 9 10; do kill -HUP "$D"; done
+check "ten SIGHUPs at once harm nothing" k run -- true
+printf '[admission]\nquota_leases = 2\n' >>"$CONF"
+kill -HUP "$D"
+within 3 "a quota that is made smaller counts for new requests" sh -c "klease create -- sleep 300; klease create -- sleep 300; klease create -- sleep 300 2>&1 | grep -q 'quota_leases is 2'"
+rc=0
+k create -- sleep 300 2>/dev/null || rc=$?
+if [ $rc = 4 ]; then ok "and is a refusal (4)"; else no "and is a refusal (4)" "exit $rc"; fi
+daemon_stop
+
+# Trees.
+refused() { # refused NAME REGEX [OPTION…]
+	local name=$1 regex=$2
+	shift 2
+	fails "$name is refused" 1 timeout 10 leasewatch --user --config "$CONF" --foreground "$@"
+	check "… and says why" said "$regex"
+}
+good 30s
+mkdir "$W/other" && ln -s "$W/other" "$W/link"
+mv "$NOTICES/active" "$W/elsewhere" && ln -s "$W/elsewhere" "$NOTICES/active"
+before=$(ls -la "$W/elsewhere")
+refused "active/ replaced by a link" 'active'
+check "… what it points to is as it was" test "$before" = "$(ls -la "$W/elsewhere")"
+rm "$NOTICES/active" && : >"$NOTICES/active"
+refused "active/ replaced by a file" 'active'
+rm "$NOTICES/active" && mv "$W/elsewhere" "$NOTICES/active"
+chmod 755 "$NOTICES/queue"
+leasewatch "${mode_args[@]}" --foreground >>"$W/daemon.log" 2>&1 &
+D=$!
+until_true 3 k list
+check "the mode of a folder that is there is never changed (F12)" test "$(stat -c %a "$NOTICES/queue")" = 755
+daemon_stop
+chmod 700 "$NOTICES/queue"
+refused "a relative tree" 'absolute|path' --notices rel/ative
+if [ "$(id -u)" != 0 ]; then fails "system mode without root" 1 timeout 5 leasewatch --foreground; fi
+check "… which says what to do" said '--user'
+daemon && check "put right, it starts again" k run -- true
+finish
