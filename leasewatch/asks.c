@@ -138,7 +138,9 @@ static void ask_exec(struct watcher *w, const char *ask, const struct ask *q, ui
 		answer(w, ask, "refused", "too many commands of yours run in leases: 128 is the limit");
 		return;
 	}
-	if (!(x = calloc(1, sizeof(*x))) || source_add(w, &x->src, SRC_EXEC, fd, x) < 0) {
+	if (!(x = calloc(1, sizeof(*x))))
+		close(fd);
+	if (!x || source_add(w, &x->src, SRC_EXEC, fd, x) < 0) {
 		free(x);
 		answer(w, ask, "failed", "the daemon has no room for it now: try again later");
 		return;
