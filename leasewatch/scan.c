@@ -61,17 +61,20 @@ static int folder(const struct watcher *w, enum watch_kind kind)
 	return kind == WATCH_QUEUE ? w->house.tree.queue : w->house.tree.active;
 }
 
-bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name)
+bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name, uint32_t uid)
 {
+	struct user *u = user_get(w, uid);
 	struct doubt *d;
 
 	TAILQ_FOREACH(d, &w->doubts, all)
 		if (d->kind == kind && strcmp(d->name, name) == 0)
 			return true;
 	/* One who makes them by the thousand gets no second looks. */
-	if (w->n_doubts >= DOUBTS_MAX || !(d = calloc(1, sizeof(*d))))
+	if (!u || u->doubts >= DOUBTS_USER || w->n_doubts >= DOUBTS_MAX || !(d = calloc(1, sizeof(*d))))
 		return false;
 	d->kind = kind;
+	d->user = u;
+	u->doubts++;
 	d->due = w->now.mono + DOUBT_FOR;
 	(void)snprintf(d->name, sizeof(d->name), "%s", name);
 	TAILQ_INSERT_TAIL(&w->doubts, d, all);
@@ -94,7 +97,7 @@ static void newcomer(struct watcher *w, enum watch_kind kind, const char *name, 
 	}
 	/* `1<>` makes a file where the lock has just gone: one byte, and nobody's lease. */
 	if (st.size <= 1) {
-		if (!final && scan_doubt(w, kind, name))
+		if (!final && scan_doubt(w, kind, name, st.uid))
 			return;
 		report_rubbish(w, st.uid, name, "a ghost (a beat that came after its lock had gone): removed");
 		(void)locks_remove(dirfd, name);
@@ -181,6 +184,7 @@ void scan_doubts(struct watcher *w)
 		const char *id = lease_name_lock_id(d->name);
 		TAILQ_REMOVE(&w->doubts, d, all);
 		w->n_doubts--;
+		d->user->doubts--;
 		if (id && !entry_find(w, id))
 			newcomer(w, d->kind, d->name, true);
 		free(d);
