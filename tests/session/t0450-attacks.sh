@@ -100,4 +100,7 @@ id=$(new_id)
 as 61002 sh -c ": >$Q/lock-cli-me-$id"
 sleep 0.3
 check "an empty file that is to become a request is not taken away at once, whatever another floods" test -e "$Q/lock-cli-me-$id"
+
+# Names that are not out yet.
+fails "nobody learns a login's id from its twin, before its lock stands" 2 as 61003 ls "$STATE/sessions"
 finish
