@@ -112,6 +112,8 @@ struct user {
 	uint64_t admitted;	/* the same, of their last admission */
 	int reports;		/* rubbish reported in this window */
 	int64_t reports_from;
+	int strays;		/* files of theirs that are no lock, in this window */
+	int64_t strays_from;
 	int64_t ration[RATIONS]; /* mono; when it will be full again */
 	TAILQ_HEAD(, keepsake) kept; /* oldest first */
 	int n_kept;
@@ -159,6 +161,7 @@ struct watcher {
 	int64_t checkpoint; /* mono; the last one written */
 	int64_t scan_at;    /* mono; without inotify the folders are read this often; LEASE_NEVER = events come */
 	int64_t prune_at;   /* mono; state files and archive */
+	int64_t room_at;    /* mono; not before this is room made in the tree again */
 	int64_t last_kept;  /* mono; when a state file was last left to be pruned (a lease ended, an ask was answered) */
 	char boot[LEASE_BOOT_SIZE];
 	struct entries_by_id by_id;
@@ -208,6 +211,7 @@ void scan_all(struct watcher *w);
 void scan_doubts(struct watcher *w); /* the second looks that are due */
 bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name, uint32_t uid); /* true: it gets a second look, do nothing now */
 void report_rubbish(struct watcher *w, uint32_t uid, const char *name, const char *why); /* a bounded number a user and hour */
+void stray(struct watcher *w, int dirfd, const char *name, const struct lease_stat *st, const char *why); /* why NULL: half written, so not yet reported; of too many, removed */
 void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, const char *why); /* and into the quarantine */
 
 /* judge.c: looking at a lease and asking for the verdict. */

@@ -58,6 +58,8 @@ flood() { # flood KIND N TEXT
 			select(undef, undef, undef, 0.0005) }' "$Q" "$@"
 	until_true 20 sh -c "! find $Q -uid 61003 -name '$1-*' | grep -q ."
 }
+settled() { [ "$(raw 'SELECT count(*) FROM lease WHERE uid = 61003')" = 0 ]; }
+until_true 60 settled
 before=$(raw 'SELECT count(*) FROM ledger') lines=$(wc -l <"$W/daemon.log") archived=$(find "$NOTICES/archive" -type f | wc -l)
 flood lock-cli-me $'1500' $'#leasewatch 1\nruntime=process\n'
 flood ask 1500 $'#leasewatch 1\nverb=resume\nlease=kls-aaaaaaaaaa\n'
@@ -103,4 +105,12 @@ check "an empty file that is to become a request is not taken away at once, what
 
 # Names that are not out yet.
 fails "nobody learns a login's id from its twin, before its lock stands" 2 as 61003 ls "$STATE/sessions"
+
+# What is no lock, by the thousand, in each folder.
+for d in "$Q" "$A" "$NOTICES/archive"; do
+	as 61003 perl -e 'chdir $ARGV[0]; for (1 .. 1500) { symlink("/etc/passwd", "x$_"); mkdir("y$_") if $_ % 3 == 0 }' "$d"
+done
+few() { [ "$(find "$NOTICES" -maxdepth 2 -uid 61003 | wc -l)" -lt 1000 ]; }
+within 10 "of thousands of a user's files that are no locks some hundreds are left" few
+check "the daemon is still the first one" runs "$D"
 finish
