@@ -151,7 +151,7 @@ static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *
 	/* While its old name stands somewhere this is no new name but one link more, and anybody may have made it. */
 	if (own && locks_place(&w->house, &ref, &old) == AT_NOWHERE) {
 		/* Its own, renamed by its owner: the new name counts. */
-		log_info("%s: its lock has another name now", e->l.id);
+		report_rubbish(w, st.uid, name, "is the name of that lease's lock now");
 		(void)snprintf(e->l.name, sizeof(e->l.name), "%s", name);
 		e->row_dirty = e->view_dirty = true;
 		entry_changed(w, e);

@@ -58,6 +58,7 @@ struct entry {
 	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
 	bool by_pam;		/* a session: its close was PAM's, not a hand's */
 	bool notice;		/* a session: its notice file stands */
+	int64_t tell_at;	/* a session: mono; not before this is its terminal written to again */
 	bool quiet;		/* a request of which nothing is recorded until it is admitted: see ration.c */
 	char *cgroup;		/* where its CPU is read; NULL = not there */
 	struct lease_process tree;

@@ -113,4 +113,23 @@ done
 few() { [ "$(find "$NOTICES" -maxdepth 2 -uid 61003 | wc -l)" -lt 1000 ]; }
 within 10 "of thousands of a user's files that are no locks some hundreds are left" few
 check "the daemon is still the first one" runs "$D"
+
+# A tree of a user's that root is told to look into: its daemon has no words for root to run.
+id=$(timeout 20 klease --notices "$NOTICES" create -- sleep 300)
+within 5 "root has a lease" is "$id" active
+F=$W/false
+mkdir -p "$F/notices/queue" "$F/notices/active" "$F/notices/archive" "$F/state"
+cp "$A/$(lock "$id")" "$F/notices/active/"
+cp "$S/$id" "$F/state/"
+sed "s|^state=.*|state=$F/state|" "$NOTICES/.leasewatch" >"$F/notices/.leasewatch"
+chown -R 61003 "$F"
+(
+	until_true 10 sh -c "ls $F/notices/queue | grep -q '^ask-'"
+	ask=$(find "$F/notices/queue" -name 'ask-*' -printf '%f\n')
+	printf '#leasewatch 1\nresult=done\nwhat=active\nword=/usr/bin/env\nword=OWNED=1\n' >"$F/state/.tmp"
+	chown 61003 "$F/state/.tmp" && mv "$F/state/.tmp" "$F/state/$ask"
+) &
+starts $!
+fails "root runs no words of a user's daemon (4)" 4 timeout 20 klease --notices "$F/notices" exec "$id" -- sh -c 'echo "owned: $OWNED"'
+check "… and says whose they were" said 'uid 61003'
 finish
