@@ -1,6 +1,7 @@
 /*
- * ration.c: what one user can make the daemon write down. Every request leaves lines in the ledger, which is for ever, in the log and
- * in state/; so a loop that asks and asks would fill /var and /run for everybody. Each kind has a number at once and then a pace:
+ * ration.c: what one user can make the daemon write down. Every request leaves lines in the ledger, which is
+ * for ever, in the log and in state/; so a loop that asks and asks would fill /var and /run for everybody. Each
+ * kind has a number at once and then a pace:
  *
  *	starts	 past them requests wait in queue/, as for any other want of room. Nobody who works is held up by two a second
  *	denials	 past them a request that comes to nothing leaves a state file only; one that is admitted is recorded as ever
