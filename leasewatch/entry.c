@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -36,7 +37,8 @@ struct entry *entry_find(struct watcher *w, const char *id)
 {
 	struct entry key;
 
-	memcpy(key.l.id, id, sizeof(key.l.id));
+	/* Names of other files are asked for too: cut, they are nobody's id. */
+	(void)snprintf(key.l.id, sizeof(key.l.id), "%s", id);
 	return RB_FIND(entries_by_id, &w->by_id, &key);
 }
 
@@ -58,6 +60,7 @@ struct user *user_get(struct watcher *w, uint32_t uid)
 	if (u || !(u = calloc(1, sizeof(*u))))
 		return u;
 	u->uid = uid;
+	TAILQ_INIT(&u->kept);
 	RB_INSERT(users, &w->users, u);
 	return u;
 }
