@@ -36,6 +36,9 @@ struct entry *entry_find(struct watcher *w, const char *id)
 {
 	struct entry key;
 
+	/* Of a file in state/ the name may be any. */
+	if (strnlen(id, sizeof(key.l.id)) != sizeof(key.l.id) - 1)
+		return NULL;
 	memcpy(key.l.id, id, sizeof(key.l.id));
 	return RB_FIND(entries_by_id, &w->by_id, &key);
 }
