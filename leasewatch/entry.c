@@ -114,7 +114,6 @@ void entry_free(struct watcher *w, struct entry *e)
 		LIST_REMOVE(e, changed);
 	if (e->in_out)
 		TAILQ_REMOVE(&w->out, e, out);
-	e->user->leases--;
 	RB_REMOVE(entries_by_id, &w->by_id, e);
 	free(e->cgroup);
 	free(e);

@@ -54,6 +54,19 @@ rc=0
 k create -- sleep 300 2>/dev/null || rc=$?
 if [ $rc = 4 ]; then ok "and is a refusal (4)"; else no "and is a refusal (4)" "exit $rc"; fi
 daemon_stop
+# Denied in the same turn, five others take nobody's place.
+good 30s
+printf '[admission]\nquota_leases = 3\n' >>"$CONF"
+sleeper
+for _ in 1 2 3 4 5; do
+	bad=$(new_id)
+	claim "$bad" "$P" profile=none | put queue "lock-cli-me-$bad"
+done
+id=$(new_id)
+claim "$id" "$P" | put queue "lock-cli-me-$id"
+daemon || finish
+within 4 "what is refused takes no place of a quota" is "$id" active
+daemon_stop
 
 # Trees.
 refused() { # refused NAME REGEX [OPTION…]
@@ -78,7 +91,7 @@ until_true 3 k list
 check "the mode of a folder that is there is never changed (F12)" test "$(stat -c %a "$NOTICES/queue")" = 755
 daemon_stop
 chmod 700 "$NOTICES/queue"
-refused "a relative tree" 'absolute|path' --notices rel/ative
+refused "a tree where one may not make it (a relative path is from here)" '/rel: cannot be made' --notices rel/ative
 if [ "$(id -u)" != 0 ]; then fails "system mode without root" 1 timeout 5 leasewatch --foreground; fi
 check "… which says what to do" said '--user'
 daemon && check "put right, it starts again" k run -- true
