@@ -43,6 +43,13 @@ kill -HUP "$D"
 within 3 "a file that would end live leases now says how many (D12)" grep -Eq 'would have ended [0-9]+ live' "$W/daemon.log"
 check "and ends none at once" sh -c "klease show $id --json | jq -r .state | grep -Eqx 'active|idle'"
 within 4 "but each after a fresh full period" is "$id" reaped
+# A lifetime without an end is none that is over.
+said_before=$(grep -c 'would have ended' "$W/daemon.log")
+good 30s
+printf 'max_lifetime = never\n' >>"$CONF"
+kill -HUP "$D"
+within 3 "max_lifetime = never is taken" sh -c "[ \$(grep -c 'configuration reloaded' $W/daemon.log) = 3 ]"
+check "… and ends nothing" test "$said_before" = "$(grep -c 'would have ended' "$W/daemon.log")"
 good 30s
 kill -HUP "$D"
 for i in 1 2 3 4 5 6 7 8 9 10; do kill -HUP "$D"; done
