@@ -46,10 +46,13 @@ within 4 "but each after a fresh full period" is "$id" reaped
 # A lifetime without an end is none that is over.
 said_before=$(grep -c 'would have ended' "$W/daemon.log")
 good 30s
+kill -HUP "$D"
+id=$(k create -- sleep 300)
 printf 'max_lifetime = never\n' >>"$CONF"
 kill -HUP "$D"
-within 3 "max_lifetime = never is taken" sh -c "[ \$(grep -c 'configuration reloaded' $W/daemon.log) = 3 ]"
+within 3 "max_lifetime = never is taken" sh -c "[ \$(grep -c 'configuration reloaded' $W/daemon.log) = 4 ]"
 check "… and ends nothing" test "$said_before" = "$(grep -c 'would have ended' "$W/daemon.log")"
+k release "$id"
 good 30s
 kill -HUP "$D"
 for i in 1 2 3 4 5 6 7 8 9 10; do kill -HUP "$D"; done
