@@ -21,6 +21,22 @@ static void user_from_name(const char *name, const char *surface, char user[LEAS
 	(void)snprintf(user, LEASE_USER_SIZE, "%.*s", (int)(len - skip - LEASE_ID_SIZE), name + skip);
 }
 
+/* The numbers it is to be judged by: the settings', under them its record's wishes. 0, or -1 with the reason. */
+static int policy_of(const struct watcher *w, const struct lease_record *rec, struct policy *ret, char why[LEASE_WHY_SIZE],
+		     char note[160])
+{
+	if (settings_policy(w->settings, rec->surface, rec->profile, ret) < 0) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "no such profile: %s", rec->profile);
+		return -1;
+	}
+	if (rec->is_session) {
+		/* It has no workload: the runtime that drives nothing, and its use is its own beats. */
+		(void)snprintf(ret->runtime, sizeof(ret->runtime), "session");
+		ret->usage = LEASE_USAGE_EXPLICIT;
+	}
+	return policy_apply_record(ret, rec, why, note) < 0 ? -1 : 0;
+}
+
 /* Everything that can be said against a request without a look at the host's load. 0, or -1 with the reason. */
 static int check(struct watcher *w, struct entry *e, char why[LEASE_WHY_SIZE])
 {
@@ -35,21 +51,14 @@ static int check(struct watcher *w, struct entry *e, char why[LEASE_WHY_SIZE])
 			       u->leases - 1, quota);
 		return -1;
 	}
-	if (settings_policy(w->settings, l->record.surface, l->record.profile, &l->policy) < 0) {
-		(void)snprintf(why, LEASE_WHY_SIZE, "no such profile: %s", l->record.profile);
-		return -1;
-	}
 	if (l->record.is_session) {
-		/* It has no workload: the runtime that drives nothing, and its use is its own beats. */
-		(void)snprintf(l->policy.runtime, sizeof(l->policy.runtime), "session");
-		l->policy.usage = LEASE_USAGE_EXPLICIT;
 		l->record.usage = LEASE_USAGE_UNSET;
 		l->record.runtime[0] = '\0';
 	} else if (strcmp(l->record.runtime, "session") == 0) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "runtime session is for sessions: kind=session");
 		return -1;
 	}
-	if (policy_apply_record(&l->policy, &l->record, why, note) < 0)
+	if (policy_of(w, &l->record, &l->policy, why, note) < 0)
 		return -1;
 	if (note[0])
 		log_info("%s: %s", l->id, note);
@@ -262,6 +271,27 @@ void admit_run(struct watcher *w)
 	w->admit = waiting && w->starting < WATCHER_ACTS;
 }
 
+/* What would end it now gets a fresh full period. True: something would have. */
+static bool fresh_period(struct lease *l, int64_t now)
+{
+	const struct judge j = { .observe_every = LEASE_NEVER }; /* neither a hold nor a grace: these only put it off */
+	struct verdict v;
+	bool fresh = false;
+
+	for (;;) {
+		lease_verdict(l, &j, now, &v);
+		if (v.event == EV_LIFETIME_DUE && l->created != now)
+			l->created = now;
+		else if (v.event == EV_EXPIRY_DUE && l->renewed != now)
+			l->renewed = now, l->warned = false;
+		else if ((v.event == EV_LINGER_DUE || v.event == EV_RETENTION_DUE) && l->since != now)
+			l->since = now;
+		else
+			return fresh;
+		fresh = true;
+	}
+}
+
 /* New settings for leases that live: what would be due by them now gets a fresh full period, and the log says how many. */
 void admit_policy_reload(struct watcher *w)
 {
@@ -269,25 +299,20 @@ void admit_policy_reload(struct watcher *w)
 
 	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e)) {
 		struct policy p;
-		char why[160], note[160];
+		char why[LEASE_WHY_SIZE], note[160];
 		if (!state_living(e->l.state) && e->l.state != ST_REQUESTED)
 			continue;
-		if (settings_policy(w->settings, e->l.record.surface, e->l.record.profile, &p) < 0) {
-			log_warn("%s: profile %s has gone from the configuration: it keeps its old numbers", e->l.id,
-				 e->l.record.profile);
+		if (policy_of(w, &e->l.record, &p, why, note) < 0) {
+			log_warn("%s keeps its old numbers: %s", e->l.id, why);
 			continue;
 		}
-		if (policy_apply_record(&p, &e->l.record, why, note) < 0)
-			continue;
 		/* What drives it can't change under it. */
 		memcpy(p.runtime, e->l.policy.runtime, sizeof(p.runtime));
+		/* This one may be its session's. */
+		if (e->l.state == ST_LINGERING)
+			p.linger = e->l.policy.linger;
 		e->l.policy = p;
-		if (lease_expires(&e->l) <= w->now.mono || e->l.created + p.max_lifetime <= w->now.mono) {
-			e->l.renewed = w->now.mono;
-			if (p.max_lifetime != LEASE_NEVER && e->l.created + p.max_lifetime <= w->now.mono)
-				e->l.created = w->now.mono;
-			fresh++;
-		}
+		fresh += fresh_period(&e->l, w->now.mono);
 		e->row_dirty = e->view_dirty = true;
 		entry_changed(w, e);
 		entry_due(w, e, w->now.mono);

@@ -196,6 +196,8 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		source_drop(w, &e->waiter);
 	if (!state_living(l->state) && state_living(from))
 		ask_lease_over(w, e);
+	if (state_ended(l->state) && !state_ended(from))
+		e->user->leases--;
 	if (l->record.is_session && l->state == ST_ACTIVE && from == ST_STARTING)
 		session_begun(w, e);
 	if (l->record.is_session && !state_living(l->state) && state_living(from))

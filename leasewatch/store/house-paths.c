@@ -49,8 +49,10 @@ static int absolute(char to[512], char err[256], const char *said, const char *o
 		if (!getcwd(cwd, sizeof(cwd) - 1))
 			return sentence(err, -errno, said, "cannot be told from the current folder: %m");
 		len = strlen(cwd);
-		cwd[len] = '/';
-		cwd[len + 1] = '\0';
+		if (len > 1) { /* not / itself */
+			cwd[len] = '/';
+			cwd[len + 1] = '\0';
+		}
 		r = join(to, err, cwd, said);
 	}
 	if (r < 0)

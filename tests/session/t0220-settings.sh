@@ -45,6 +45,16 @@ kill -HUP "$D"
 within 3 "a file that would end live leases now says how many (D12)" grep -Eq 'would have ended [0-9]+ live' "$W/daemon.log"
 check "and ends none at once" sh -c "klease show $id --json | jq -r .state | grep -Eqx 'active|idle'"
 within 4 "but each after a fresh full period" is "$id" reaped
+# A lifetime without an end is none that is over.
+said_before=$(grep -c 'would have ended' "$W/daemon.log")
+good 30s
+kill -HUP "$D"
+id=$(k create -- sleep 300)
+printf 'max_lifetime = never\n' >>"$CONF"
+kill -HUP "$D"
+within 3 "max_lifetime = never is taken" sh -c "[ \$(grep -c 'configuration reloaded' $W/daemon.log) = 4 ]"
+check "… and ends nothing" test "$said_before" = "$(grep -c 'would have ended' "$W/daemon.log")"
+k release "$id"
 good 30s
 kill -HUP "$D"
 for _ in 1 2 3 4 5 6 7 8 9 10; do kill -HUP "$D"; done
@@ -55,6 +65,19 @@ within 3 "a quota that is made smaller counts for new requests" sh -c "klease cr
 rc=0
 k create -- sleep 300 2>/dev/null || rc=$?
 if [ $rc = 4 ]; then ok "and is a refusal (4)"; else no "and is a refusal (4)" "exit $rc"; fi
+daemon_stop
+# Denied in the same turn, five others take nobody's place.
+good 30s
+printf '[admission]\nquota_leases = 3\n' >>"$CONF"
+sleeper
+for _ in 1 2 3 4 5; do
+	bad=$(new_id)
+	claim "$bad" "$P" profile=none | put queue "lock-cli-me-$bad"
+done
+id=$(new_id)
+claim "$id" "$P" | put queue "lock-cli-me-$id"
+daemon || finish
+within 4 "what is refused takes no place of a quota" is "$id" active
 daemon_stop
 
 # Trees.
