@@ -33,8 +33,8 @@ int login_open(struct login *ret, pam_handle_t *pamh, const struct options *o, c
 /* Tells the session where its lease is. */
 void login_tell(const struct login *l, pam_handle_t *pamh);
 /*
- * Says in the twin that PAM closed the session now (wall ms), then archives the lock. -EALREADY: somebody has archived it. -ENOENT:
- * it has gone.
+ * Says in the twin that PAM closed the session now (wall ms), then archives the lock. -EALREADY: somebody has
+ * archived it. -ENOENT: it has gone.
  */
 int login_close(const struct login *l, pam_handle_t *pamh, int64_t now);
 
