@@ -228,6 +228,7 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 void admit_run(struct watcher *w);
 void admit_policy_reload(struct watcher *w);
 struct runtime *runtime_get(struct watcher *w, const char *name);
+void runtimes_ask_again(struct watcher *w);
 
 /* life.c: pidfds of leaders, keepers, waiters. */
 void life_follow(struct watcher *w, struct entry *e);
