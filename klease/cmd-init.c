@@ -49,7 +49,7 @@ static int make_folder(const char *path, mode_t mode, bool dry)
 		say("cannot make %s: %m", path);
 		return KX_FAILED;
 	}
-	printf("%s  %s\n", dry ? "would make" : "made      ", path);
+	printf("%s %s\n", dry ? "would make" : "made      ", path);
 	return KX_OK;
 }
 
