@@ -99,7 +99,8 @@ static int read_record(int dirfd, const char *name, const char *id, uint32_t uid
 		(void)snprintf(why, LEASE_WHY_SIZE, "its record cannot be read: %s", strerror(-r));
 	} else if ((r = lease_record_parse(buf, len, rec, &err)) < 0) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "its record, line %d: %.100s", err.line,
-			       r == -ENODATA ? "the first line must be #leasewatch 1" : log_escape(shown, sizeof(shown), err.what));
+			       r == -ENODATA ? "the first line must be #leasewatch 1"
+					     : log_escape(shown, sizeof(shown), err.what));
 		lease_record_init(rec);
 	} else if (rec->id[0] && strcmp(rec->id, id) != 0) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "its record is of %s, its name is not", rec->id);
@@ -189,7 +190,8 @@ static int runtime_ready(struct watcher *w, const struct entry *e, char why[LEAS
 	if (!r)
 		return 0;
 	if (!r->asked && e->quiet) {
-		(void)snprintf(why, LEASE_WHY_SIZE, "too many requests of yours came to nothing: runtime %s is not tried for now", name);
+		(void)snprintf(why, LEASE_WHY_SIZE, "too many requests of yours came to nothing: runtime %s is not tried for now",
+			       name);
 		return -1;
 	}
 	if (!r->asked) {
@@ -241,8 +243,8 @@ static struct entry *next_request(struct watcher *w)
 }
 
 /*
- * Lets in what there is room for. Room, for now, is a free act: no more starts side by side than the actor runs at a time, and the
- * last ones are for users who have none under way. What waits longer than queue_timeout is denied.
+ * Lets in what there is room for. Room, for now, is a free act: no more starts side by side than the actor runs
+ * at a time, and the last ones are for users who have none under way. What waits longer than queue_timeout is denied.
  */
 void admit_run(struct watcher *w)
 {
@@ -274,7 +276,8 @@ void admit_run(struct watcher *w)
 /* What would end it now gets a fresh full period. True: something would have. */
 static bool fresh_period(struct lease *l, int64_t now)
 {
-	const struct judge j = { .observe_every = LEASE_NEVER }; /* neither a hold nor a grace: these only put it off */
+	/* neither a hold nor a grace: these only put it off */
+	const struct judge j = { .observe_every = LEASE_NEVER };
 	struct verdict v;
 	bool fresh = false;
 
@@ -292,7 +295,10 @@ static bool fresh_period(struct lease *l, int64_t now)
 	}
 }
 
-/* New settings for leases that live: what would be due by them now gets a fresh full period, and the log says how many. */
+/*
+ * New settings for leases that live: what would be due by them now gets a fresh full period, and the log says
+ * how many.
+ */
 void admit_policy_reload(struct watcher *w)
 {
 	int fresh = 0;

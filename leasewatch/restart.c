@@ -1,8 +1,10 @@
 /*
- * restart.c: the daemon begins: what the registry says lives is found again. `kill -9` at any time reaps nothing that is held.
+ * restart.c: the daemon begins: what the registry says lives is found again. `kill -9` at any time reaps
+ * nothing that is held.
  *
- * Same boot: CLOCK_MONOTONIC went on, so every stored time holds; the time since the last checkpoint is credited, one renew_grace at
- * most in all. Another boot: stored times mean nothing, and the processes of then are gone.
+ * Same boot: CLOCK_MONOTONIC went on, so every stored time holds; the time since the last checkpoint is
+ * credited, one renew_grace at most in all. Another boot: stored times mean nothing, and the processes of then
+ * are gone.
  */
 #include "config.h"
 

@@ -198,7 +198,8 @@ static void room(struct watcher *w)
 	w->room_at = w->now.mono + ROOM_EVERY;
 	locks_make_room(&w->house, w->now.wall, settings_daemon(w->settings)->archive_keep);
 	if (locks_crowded(&w->house))
-		log_err("%s: less than a quarter of its room is free, and the archive is empty: see who fills it (find -size +8 -ls)",
+		log_err("%s: less than a quarter of its room is free, and the archive is empty: see who fills it "
+			"(find -size +8 -ls)",
 			w->paths.notices);
 	else
 		log_warn("%s was nearly full: what was longer than a lock, and the oldest of the archive, was removed",
@@ -237,7 +238,10 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 {
 	if (!turn_begin(w))
 		return false;
-	/* What ended in this turn is freed at its end, so no source goes away under an event that is still to come. */
+	/*
+	 * What ended in this turn is freed at its end, so no source goes away under an event that is still to
+	 * come.
+	 */
 	for (int i = 0; i < n && !w->broken; i++) {
 		struct source *s = events[i].data.ptr;
 		if (s->fd >= 0)
@@ -307,7 +311,8 @@ static int open_sources(struct watcher *w)
 	w->scan_at = LEASE_NEVER;
 	r = watch_open(&w->house.tree, &w->watch, &fd);
 	if (r < 0) {
-		log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every second instead",
+		log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every "
+			"second instead",
 			strerror(-r));
 		w->scan_at = 0;
 		return 0;

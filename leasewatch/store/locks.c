@@ -219,7 +219,9 @@ void locks_make_room(const struct house *h, int64_t wall, int64_t keep)
 	const int everywhere[] = { h->tree.queue, h->tree.active, h->tree.archive, h->quarantine };
 
 	for (size_t i = 0; i < sizeof(everywhere) / sizeof(everywhere[0]); i++) {
-		struct prune p = { .wall = wall, .dirfd = everywhere[i], .long_ones = true, .days = everywhere[i] == h->tree.archive };
+		struct prune p = { .wall = wall, .dirfd = everywhere[i], .long_ones = true };
+
+		p.days = everywhere[i] == h->tree.archive;
 		(void)lease_list(p.dirfd, prune_one, &p);
 	}
 	if (keep == LEASE_NEVER || keep > INT64_C(30) * 86400 * LEASE_NS_PER_S)
