@@ -132,4 +132,24 @@ chown -R 61003 "$F"
 starts $!
 fails "root runs no words of a user's daemon (4)" 4 timeout 20 klease --notices "$F/notices" exec "$id" -- sh -c 'echo "owned: $OWNED"'
 check "… and says whose they were" said 'uid 61003'
+
+# A request is there for all to see; who makes another lock of its id comes later, also for a daemon that comes later still.
+daemon_stop
+for way in "queue active" "active queue"; do
+	set -- $way
+	setpriv --reuid=61002 --regid=61002 --clear-groups sleep 300 &
+	P=$!
+	starts "$P"
+	id=$(new_id)
+	sleep 0.2
+	claim "$id" "$P" >"$W/rec" && chmod 644 "$W/rec"
+	as 61002 sh -c "umask 022; cat $W/rec >$NOTICES/$1/.tmp-$id && mv -n $NOTICES/$1/.tmp-$id $NOTICES/$1/lock-cli-me-$id"
+	sleep 0.05
+	as 61003 sh -c "umask 022; sed s/^pid=.*/pid=2/ $W/rec >$NOTICES/$2/lock-cli-you-$id"
+	echo "$id" >>"$W/early"
+done
+daemon || finish
+while read -r id; do
+	within 5 "the earlier of two locks with one id is the lease, whatever folder is read first" word_has "$id" requester '^61002$'
+done <"$W/early"
 finish
