@@ -29,6 +29,13 @@ at_once() {
 }
 mine() { find "$NOTICES/${2:-active}" -maxdepth 1 -uid "$1" -name 'lock-*' | wc -l; }
 
+# The name that the archive will have for a day.
+day=$(date -u +%F)
+as 61003 mkdir -p "$NOTICES/archive/$day/full"
+as 61002 timeout 20 klease run -- true
+within 5 "a folder of a user's in a day's place makes room for the day" sh -c "find $NOTICES/archive/$day -maxdepth 0 -user nobody | grep -q ."
+within 5 "… and what is over is sorted there" sh -c "ls $NOTICES/archive/$day | grep -q ^lock-"
+
 # Acts that hang in one user's hands: TERM is ignored, so each destroy takes its whole grace.
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	as 61003 timeout 20 klease create -- sh -c 'trap "" TERM; while :; do sleep 300; done' >>"$W/slow"
