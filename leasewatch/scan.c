@@ -233,26 +233,78 @@ void scan_doubts(struct watcher *w)
 	}
 }
 
+/* A lock that no lease is known for. */
+struct newcome {
+	enum watch_kind kind;
+	int64_t ctime;
+	char *name;
+};
+
 struct scan {
 	struct watcher *w;
 	enum watch_kind kind;
+	struct newcome *v;
+	size_t n, size;
 };
+
+/* False: no memory to keep it for later. */
+static bool put_off(struct scan *s, const char *name)
+{
+	struct lease_stat st;
+
+	if (s->n == s->size) {
+		size_t size = s->size ? 2 * s->size : 64;
+		struct newcome *more = reallocarray(s->v, size, sizeof(*more));
+		if (!more)
+			return false;
+		s->v = more;
+		s->size = size;
+	}
+	if (lease_stat(folder(s->w, s->kind), name, &st) < 0)
+		return true; /* gone already */
+	struct newcome *c = &s->v[s->n];
+	*c = (struct newcome){ .kind = s->kind, .ctime = st.ctime, .name = strdup(name) };
+	s->n += c->name != NULL;
+	return c->name != NULL;
+}
 
 static int scan_one(void *arg, const char *name)
 {
 	struct scan *s = arg;
+	const char *id = lease_name_lock_id(name);
 
-	scan_name(s->w, s->kind, name);
+	if (!id || entry_find(s->w, id) || !put_off(s, name))
+		scan_name(s->w, s->kind, name);
 	return s->w->broken;
+}
+
+static int older(const void *a, const void *b)
+{
+	const struct newcome *x = a, *y = b;
+
+	return (x->ctime > y->ctime) - (x->ctime < y->ctime);
 }
 
 void scan_all(struct watcher *w)
 {
-	struct scan active = { w, WATCH_ACTIVE }, queue = { w, WATCH_QUEUE };
+	struct scan s = { .w = w, .kind = WATCH_ACTIVE };
 
 	w->rescan = false;
-	(void)lease_list(w->house.tree.active, scan_one, &active);
-	(void)lease_list(w->house.tree.queue, scan_one, &queue);
+	(void)lease_list(w->house.tree.active, scan_one, &s);
+	s.kind = WATCH_QUEUE;
+	(void)lease_list(w->house.tree.queue, scan_one, &s);
+	/*
+	 * In the order in which they came, as events would have told: a request's name can be read by everybody, and of two with one id
+	 * the earlier stands.
+	 */
+	if (s.n > 0)
+		qsort(s.v, s.n, sizeof(*s.v), older);
+	for (size_t i = 0; i < s.n; i++) {
+		if (!w->broken)
+			scan_name(w, s.v[i].kind, s.v[i].name);
+		free(s.v[i].name);
+	}
+	free(s.v);
 	/* What has gone leaves no name to find it by. */
 	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e))
 		if (!state_ended(e->l.state))
