@@ -67,7 +67,6 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 		if (done)
 			take_place(e, a);
 		step(w, e, done ? EV_STARTED : EV_START_FAILED, now, !done ? line : e->l.record.is_session ? "the session has begun" : "its workload runs");
-		w->admit = true;
 		break;
 	case ACT_STAT:
 		if (e->l.record.is_session) {
@@ -130,6 +129,9 @@ void answers_read(struct watcher *w)
 			w->broken = true;
 			return;
 		}
+		/* There may have been no room in the socket for what admission asks of a runtime; there is now. */
+		if (!TAILQ_EMPTY(&w->requests))
+			w->admit = true;
 		if (!a.more && (u = flight_landed(w, a.serial, &enter)) != NULL && enter)
 			ask_execs_enter(w, u);
 		if (a.verb == ACT_CAPABILITIES) {

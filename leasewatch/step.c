@@ -132,9 +132,11 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	}
 	enum event instead = move_lock(w, e, c, ev);
 	if (instead == EV_NONE) {
-		entry_due(w, e, w->now.mono + LEASE_NS_PER_S);
+		e->retry = w->now.mono + LEASE_NS_PER_S;
+		entry_due(w, e, e->retry);
 		return;
 	}
+	e->retry = 0;
 	if (instead == EV_BEAT && ev != EV_BEAT) {
 		struct lock_ref ref = lock_of(e);
 		struct lease_stat st;
@@ -153,6 +155,8 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		return;
 	}
 	lease_apply(l, ev, at, w->now.mono, w->now.wall, because);
+	if (from == ST_REQUESTED && l->state != ST_REQUESTED)
+		TAILQ_REMOVE(&w->requests, e, request);
 	for (size_t i = 0; i < sizeof(action_of) / sizeof(action_of[0]); i++)
 		if (c->actions & action_of[i])
 			want_act(w, e, act_of[i]);

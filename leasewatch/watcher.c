@@ -41,6 +41,8 @@ static int64_t next_wake(struct watcher *w)
 	struct entry *e = entry_first_due(w);
 	int64_t at = e ? e->due : LEASE_NEVER;
 
+	if (w->admit)
+		return w->now.mono;
 	if (!quiet(w) && w->checkpoint + checkpoint_every(w) < at)
 		at = w->checkpoint + checkpoint_every(w);
 	if (w->hold_wall != 0 && w->judge.hold_until < at)
@@ -356,6 +358,7 @@ int watcher_run(struct watcher *w)
 	RB_INIT(&w->users);
 	LIST_INIT(&w->changed);
 	TAILQ_INIT(&w->out);
+	TAILQ_INIT(&w->requests);
 	LIST_INIT(&w->execs);
 	LIST_INIT(&w->execs_over);
 	LIST_INIT(&w->flights);
