@@ -64,6 +64,19 @@ rc=0
 k create -- sleep 300 2>/dev/null || rc=$?
 if [ $rc = 4 ]; then ok "and is a refusal (4)"; else no "and is a refusal (4)" "exit $rc"; fi
 daemon_stop
+# In the background it stands in /, and reads the same file again.
+good 30s
+(cd "$W" && exec leasewatch --user --config "${CONF##*/}")
+D=$(sed -n 's/^pid=//p' "$NOTICES/.leasewatch")
+D=$(ps -o ppid= -p "${D:-0}" | tr -d ' ')
+starts "${D:-0}"
+id=$(k create -- sleep 300)
+good 20s
+kill -HUP "$D"
+within 3 "a daemon in the background reads a relative --config again" word_has "$id" ttl '^20s'
+k release "$id"
+daemon_stop
+
 # A lock that cannot be moved holds up its own lease alone, and is tried again.
 good 1s
 daemon || finish
