@@ -103,6 +103,14 @@ void want_act(struct watcher *w, struct entry *e, enum act_verb verb)
 	e->in_out = true;
 }
 
+static void unwant_act(struct watcher *w, struct entry *e)
+{
+	if (e->in_out)
+		TAILQ_REMOVE(&w->out, e, out);
+	e->in_out = false;
+	e->act = ACT_NONE;
+}
+
 static void tell(const struct entry *e, const char *from, uint32_t actions)
 {
 	const struct lease *l = &e->l;
@@ -157,6 +165,9 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	lease_apply(l, ev, at, w->now.mono, w->now.wall, because);
 	if (from == ST_REQUESTED && l->state != ST_REQUESTED)
 		TAILQ_REMOVE(&w->requests, e, request);
+	/* What waits for a free act is for a life that is over: a hold may keep the destroy away that would take its place. */
+	if (state_living(from) && !state_living(l->state))
+		unwant_act(w, e);
 	for (size_t i = 0; i < sizeof(action_of) / sizeof(action_of[0]); i++)
 		if (c->actions & action_of[i])
 			want_act(w, e, act_of[i]);
@@ -309,9 +320,7 @@ int flush(struct watcher *w)
 			break; /* tried again when an answer has come: there are acts under way, else the socket were empty */
 		if (r < 0)
 			return r;
-		TAILQ_REMOVE(&w->out, e, out);
-		e->in_out = false;
-		e->act = ACT_NONE;
+		unwant_act(w, e);
 		entry_due(w, e, w->now.mono); /* its deadline counts from now */
 	}
 	while ((e = LIST_FIRST(&w->changed)) != NULL) {
