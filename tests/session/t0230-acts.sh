@@ -17,17 +17,18 @@ within 5 "six leases are active" all_are "6 active"
 kill -STOP "$D"
 for id in "${ids[@]}"; do ask "$id"; done
 within 3 "all of them are to be hibernated" all_are "6 idle"
-id=$(k create -- sh -c "echo ran >$W/ran; exec sleep 300")
+sleeper
+id=$(new_id)
+claim "$id" "$P" | put queue "lock-cli-me-$id"
 within 3 "a seventh is admitted and waits for its turn" is "$id" admitted
 k hold --for 1m >/dev/null
-k release "$id"
+mv "$NOTICES/active/lock-cli-me-$id" "$NOTICES/archive/"
 within 3 "released, it is over; a hold keeps its destroy away" is "$id" expired
 kill -CONT "$D"
 within 5 "the others' turn comes" all_are "1 expired
  6 hibernated"
 sleep 1
 check "what was released is not started any more" sh -c "! grep -q '$id process create' $W/daemon.log"
-check "nor its command" test ! -e "$W/ran"
 k hold --lift >/dev/null
 within 3 "the hold lifted, it is reaped" is "$id" reaped
 check "its life" lived "$id" "requested admitted expired reaped"
