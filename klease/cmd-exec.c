@@ -181,6 +181,11 @@ int cmd_exec(struct world *w, struct args *a)
 		return KX_OURS;
 	}
 	status = wake(w, a, &g, sig, &answer);
+	if (status == KX_OK && answer.n_words > 0 && w->uid == 0 && w->beacon_uid != 0) {
+		/* What comes before the command would be whatever that user likes, run as root. */
+		say("refused: the daemon is uid %u's, and gives words that root would run before the command", w->beacon_uid);
+		status = KX_REFUSED;
+	}
 	if (status == KX_OK)
 		status = open_gate(&g, &answer, a->command[0]);
 	close(g.gate);

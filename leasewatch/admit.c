@@ -121,7 +121,7 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 		return;
 	}
 	int refused = read_record(dirfd, name, id, st->uid, &rec, why);
-	if (refused < 0 && !final && scan_doubt(w, kind, name))
+	if (refused < 0 && !final && scan_doubt(w, kind, name, st->uid))
 		return;
 	struct entry *e = entry_new(w, id, st->uid);
 	if (!e) {
@@ -141,6 +141,7 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 	l->skew = w->now.wall - w->now.mono;
 	e->place = kind == WATCH_QUEUE ? AT_QUEUE : AT_ACTIVE;
 	admit_add(w, e);
+	e->quiet = !ration_left(w, e->user, RATION_DENIALS, NULL);
 	user_from_name(l->name, rec.surface, l->user);
 	(void)snprintf(l->why, sizeof(l->why), "asked for");
 	if (refused == 0)
@@ -157,11 +158,23 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 
 static struct runtime *runtime_get(struct watcher *w, const char *name)
 {
-	struct runtime *r;
+	struct runtime *r, *useless = NULL;
+	int n = 0;
 
-	SLIST_FOREACH(r, &w->runtimes, all)
+	SLIST_FOREACH(r, &w->runtimes, all) {
 		if (strcmp(r->name, name) == 0)
 			return r;
+		if (r->known && !r->works)
+			useless = r; /* the oldest */
+		n++;
+	}
+	/* Names are users' to make up. */
+	if (n >= RUNTIMES_MAX && !useless)
+		return NULL;
+	if (n >= RUNTIMES_MAX) {
+		SLIST_REMOVE(&w->runtimes, useless, runtime, all);
+		free(useless);
+	}
 	if (!(r = calloc(1, sizeof(*r))))
 		return NULL;
 	(void)snprintf(r->name, sizeof(r->name), "%s", name);
@@ -170,12 +183,17 @@ static struct runtime *runtime_get(struct watcher *w, const char *name)
 }
 
 /* Whether what drives it is there; asked of the runtime once, at its first use. 1 yes, 0 not known yet, -1 no. */
-static int runtime_ready(struct watcher *w, const char *name, char why[LEASE_WHY_SIZE])
+static int runtime_ready(struct watcher *w, const struct entry *e, char why[LEASE_WHY_SIZE])
 {
+	const char *name = e->l.policy.runtime;
 	struct runtime *r = runtime_get(w, name);
 
 	if (!r)
 		return 0;
+	if (!r->asked && e->quiet) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "too many requests of yours came to nothing: runtime %s is not tried for now", name);
+		return -1;
+	}
 	if (!r->asked) {
 		struct act_request q = { .verb = ACT_CAPABILITIES, .uid = w->paths.uid, .deadline = 10 * LEASE_NS_PER_S };
 		memcpy(q.runtime, r->name, sizeof(q.runtime));
@@ -208,9 +226,14 @@ static struct entry *next_request(struct watcher *w)
 
 	TAILQ_FOREACH_SAFE(e, &w->requests, request, next) {
 		char why[LEASE_WHY_SIZE];
+		int64_t when;
 		if (e->retry > w->now.mono || !fair_place(w->starting, e->user->starting))
 			continue;
-		int ready = runtime_ready(w, e->l.policy.runtime, why);
+		if (!ration_left(w, e->user, RATION_STARTS, &when)) {
+			w->admit_at = when < w->admit_at ? when : w->admit_at;
+			continue;
+		}
+		int ready = runtime_ready(w, e, why);
 		if (ready < 0) {
 			deny(w, e, why);
 			continue;
@@ -256,8 +279,10 @@ void admit_run(struct watcher *w)
 	struct entry *e;
 
 	w->admit = false;
+	w->admit_at = LEASE_NEVER;
 	while (!w->broken && w->starting < WATCHER_ACTS && (e = next_request(w)) != NULL) {
 		e->user->admitted = ++w->admissions;
+		ration_take(w, e->user, RATION_STARTS);
 		step(w, e, EV_ADMIT, w->now.mono, strcmp(e->l.why, "asked for") != 0 ? e->l.why : "there is room");
 	}
 }

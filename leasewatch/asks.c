@@ -138,7 +138,9 @@ static void ask_exec(struct watcher *w, const char *ask, const struct ask *q, ui
 		answer(w, ask, "refused", "too many commands of yours run in leases: 128 is the limit");
 		return;
 	}
-	if (!(x = calloc(1, sizeof(*x))) || source_add(w, &x->src, SRC_EXEC, fd, x) < 0) {
+	if (!(x = calloc(1, sizeof(*x))))
+		close(fd);
+	if (!x || source_add(w, &x->src, SRC_EXEC, fd, x) < 0) {
 		free(x);
 		answer(w, ask, "failed", "the daemon has no room for it now: try again later");
 		return;
@@ -174,8 +176,20 @@ static void ask_renew(struct watcher *w, const char *ask, const struct ask *q, s
 	answer(w, ask, "done", what);
 }
 
-static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, uint32_t uid)
+/* True, and one is used up, when a user may make a lease change its state once more. */
+static bool may_stir(struct watcher *w, const char *ask, struct user *u)
 {
+	if (ration_left(w, u, RATION_STIRS, NULL)) {
+		ration_take(w, u, RATION_STIRS);
+		return true;
+	}
+	answer(w, ask, "refused", "too many hibernations and resumptions of yours in a short time: wait a little");
+	return false;
+}
+
+static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, struct user *u)
+{
+	uint32_t uid = u->uid;
 	struct entry *e = entry_find(w, q->lease);
 
 	if (!e || !state_living(e->l.state)) {
@@ -198,6 +212,8 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, u
 		ask_renew(w, ask, q, e);
 		break;
 	case ASK_RESUME:
+		if (e->l.state != ST_ACTIVE && !may_stir(w, ask, u))
+			break;
 		step(w, e, EV_ASK_RESUME, w->now.mono, "asked to resume");
 		answer(w, ask, "done", "it is active, or on its way");
 		break;
@@ -206,6 +222,8 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, u
 			answer(w, ask, "refused", "only an active or idle lease can be hibernated");
 			break;
 		}
+		if (!may_stir(w, ask, u))
+			break;
 		step(w, e, EV_ASK_HIBERNATE, w->now.mono, "asked to hibernate");
 		answer(w, ask, "done", "it is on its way");
 		break;
@@ -215,6 +233,19 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, u
 	case ASK_VERBS:
 		break;
 	}
+}
+
+static bool answered(struct watcher *w, const char *id)
+{
+	char name[sizeof("ask-") + LEASE_ID_SIZE];
+	struct lease_stat st;
+	struct exec *x;
+
+	LIST_FOREACH(x, &w->execs, all)
+		if (strcmp(x->ask, id) == 0)
+			return true;
+	(void)snprintf(name, sizeof(name), "ask-%s", id);
+	return lease_stat(w->house.state, name, &st) == 0;
 }
 
 struct count {
@@ -252,9 +283,26 @@ void ask_receive(struct watcher *w, const char *name)
 			refuse_file(w, queue, name, st.uid, "in the way");
 		return;
 	}
+	/*
+	 * An answer is whose ask came first: a second ask of that id, in another's name, must not be answered in its place, which for
+	 * an exec is empty until it was let in.
+	 */
+	if (answered(w, id)) {
+		report_rubbish(w, st.uid, name, "an ask of that id has been answered already, or will be: removed");
+		(void)locks_remove(queue, name);
+		return;
+	}
+	struct user *u = user_get(w, st.uid);
 	struct count c = { .w = w, .uid = st.uid };
+	if (!u)
+		return;
 	(void)lease_list(queue, count_one, &c);
-	if (c.n > WATCHER_ASKS) {
+	bool asks = ration_left(w, u, RATION_ASKS, NULL);
+	if (asks)
+		ration_take(w, u, RATION_ASKS);
+	if (!asks) {
+		answer(w, id, "refused", "too many asks of yours in a short time: wait a little");
+	} else if (c.n > WATCHER_ASKS) {
 		answer(w, id, "refused", "too many asks of yours are outstanding: 16 is the limit");
 	} else if ((r = ask_parse(buf, len, &q, &err)) < 0) {
 		(void)snprintf(why, sizeof(why), "line %d: %.120s", err.line,
@@ -263,8 +311,9 @@ void ask_receive(struct watcher *w, const char *name)
 	} else if (q.verb == ASK_HOLD || q.verb == ASK_UNHOLD) {
 		ask_hold(w, id, &q, st.uid);
 	} else {
-		ask_lease(w, id, &q, st.uid);
+		ask_lease(w, id, &q, u);
 	}
+	keep_file(w, u, name);
 	/* Answered (or, an exec's, taken in): what counts from here on is its process. */
 	(void)locks_remove(queue, name);
 }

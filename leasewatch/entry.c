@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -61,6 +62,7 @@ struct user *user_get(struct watcher *w, uint32_t uid)
 	if (u || !(u = calloc(1, sizeof(*u))))
 		return u;
 	u->uid = uid;
+	TAILQ_INIT(&u->kept);
 	RB_INSERT(users, &w->users, u);
 	return u;
 }

@@ -1,8 +1,9 @@
 /*
- * fair.c: who goes next where there are fewer places than wishes. The actor runs few acts at a time, and any of them may hang in the
- * hands of whoever owns the workload until its deadline is over. So the last places are for users who have none, and of several users
- * the one with the fewest goes first; of these, the one whose last turn is longest ago. However much one asks for, and however slow
- * it is, another waits for one turn of everybody at most.
+ * fair.c: who goes next where there are fewer places than wishes. The actor runs few acts at a time, and any
+ * of them may hang in the hands of whoever owns the workload until its deadline is over. So the last places
+ * are for users who have none, and of several users the one with the fewest goes first; of these, the one
+ * whose last turn is longest ago. However much one asks for, and however slow it is, another waits for one
+ * turn of everybody at most.
  */
 #include "config.h"
 

@@ -1,10 +1,12 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "os/log.h"
 #include "watcher.h"
@@ -12,6 +14,10 @@
 /* Rubbish is reported this often a user and hour: enough to find it, too little to fill a disk with. */
 #define REPORTS 10
 #define REPORTS_WINDOW (INT64_C(3600) * LEASE_NS_PER_S)
+/* So many files a user and hour may lie about that are no locks: the tree has a bounded number of inodes, for all users together. */
+#define STRAYS 500
+/* One that is on its way to another name counts for so much less: requests by hand begin like that. */
+#define STRAY_WEIGHT 10
 
 void report_rubbish(struct watcher *w, uint32_t uid, const char *name, const char *why)
 {
@@ -33,13 +39,40 @@ void report_rubbish(struct watcher *w, uint32_t uid, const char *name, const cha
 	log_warn("\"%s\" of uid %u: %s", log_escape(shown, sizeof(shown), name), uid, why);
 }
 
+void stray(struct watcher *w, int dirfd, const char *name, const struct lease_stat *st, const char *why)
+{
+	struct user *u = user_get(w, st->uid);
+	int most = STRAYS * STRAY_WEIGHT, weight = why ? STRAY_WEIGHT : 1;
+
+	if (why)
+		report_rubbish(w, st->uid, name, why);
+	if (!u || w->paths.user_mode || st->uid == 0 || st->uid == w->paths.uid)
+		return;
+	if (u->strays == 0 || w->now.mono - u->strays_from > REPORTS_WINDOW) {
+		u->strays = 0;
+		u->strays_from = w->now.mono;
+	}
+	if (u->strays <= most && u->strays + weight > most)
+		log_warn("uid %u: more than %d files in the tree that are no locks: removed at sight for an hour", st->uid, STRAYS);
+	if (u->strays <= most)
+		u->strays += weight;
+	if (u->strays > most && unlinkat(dirfd, name, S_ISDIR(st->mode) ? AT_REMOVEDIR : 0) < 0 && errno != ENOENT)
+		report_rubbish(w, st->uid, name, "cannot be removed");
+}
+
 void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, const char *why)
 {
-	int r = locks_quarantine(&w->house, dirfd, name, w->now.wall);
+	struct lease_stat st;
+	int r;
 
-	report_rubbish(w, uid, name, why);
+	/* The quarantine is for people to look into; of a flood they need not see all. */
+	if (lease_stat(dirfd, name, &st) == 0 && st.uid == uid)
+		stray(w, dirfd, name, &st, why);
+	else
+		report_rubbish(w, uid, name, why);
+	r = locks_quarantine(&w->house, dirfd, name, w->now.wall);
 	if (r < 0 && r != -ENOENT)
-		log_warn("it cannot be moved to the quarantine: %s", strerror(-r));
+		report_rubbish(w, uid, name, "cannot be moved to the quarantine");
 }
 
 /* Of an inode that a lock of ours cannot be; NULL = it may be one. */
@@ -61,17 +94,20 @@ static int folder(const struct watcher *w, enum watch_kind kind)
 	return kind == WATCH_QUEUE ? w->house.tree.queue : w->house.tree.active;
 }
 
-bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name)
+bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name, uint32_t uid)
 {
+	struct user *u = user_get(w, uid);
 	struct doubt *d;
 
 	TAILQ_FOREACH(d, &w->doubts, all)
 		if (d->kind == kind && strcmp(d->name, name) == 0)
 			return true;
 	/* One who makes them by the thousand gets no second looks. */
-	if (w->n_doubts >= DOUBTS_MAX || !(d = calloc(1, sizeof(*d))))
+	if (!u || u->doubts >= DOUBTS_USER || w->n_doubts >= DOUBTS_MAX || !(d = calloc(1, sizeof(*d))))
 		return false;
 	d->kind = kind;
+	d->user = u;
+	u->doubts++;
 	d->due = w->now.mono + DOUBT_FOR;
 	(void)snprintf(d->name, sizeof(d->name), "%s", name);
 	TAILQ_INSERT_TAIL(&w->doubts, d, all);
@@ -89,12 +125,12 @@ static void newcomer(struct watcher *w, enum watch_kind kind, const char *name, 
 	if (lease_stat(dirfd, name, &st) < 0)
 		return;
 	if ((why = rubbish(&st)) != NULL) {
-		report_rubbish(w, st.uid, name, why);
+		stray(w, dirfd, name, &st, why);
 		return;
 	}
 	/* `1<>` makes a file where the lock has just gone: one byte, and nobody's lease. */
 	if (st.size <= 1) {
-		if (!final && scan_doubt(w, kind, name))
+		if (!final && scan_doubt(w, kind, name, st.uid))
 			return;
 		report_rubbish(w, st.uid, name, "a ghost (a beat that came after its lock had gone): removed");
 		(void)locks_remove(dirfd, name);
@@ -115,7 +151,7 @@ static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *
 	/* While its old name stands somewhere this is no new name but one link more, and anybody may have made it. */
 	if (own && locks_place(&w->house, &ref, &old) == AT_NOWHERE) {
 		/* Its own, renamed by its owner: the new name counts. */
-		log_info("%s: its lock has another name now", e->l.id);
+		report_rubbish(w, st.uid, name, "is the name of that lease's lock now");
 		(void)snprintf(e->l.name, sizeof(e->l.name), "%s", name);
 		e->row_dirty = e->view_dirty = true;
 		entry_changed(w, e);
@@ -137,8 +173,9 @@ static void scan_lock(struct watcher *w, enum watch_kind kind, const char *name)
 
 	if (!id) {
 		struct lease_stat st;
-		if (strncmp(name, LEASE_TMP_PREFIX, strlen(LEASE_TMP_PREFIX)) != 0 && lease_stat(dirfd, name, &st) == 0)
-			report_rubbish(w, st.uid, name, "not the name of a lock (lock-SURFACE-USER-ID): skipped");
+		bool half = strncmp(name, LEASE_TMP_PREFIX, strlen(LEASE_TMP_PREFIX)) == 0;
+		if (lease_stat(dirfd, name, &st) == 0)
+			stray(w, dirfd, name, &st, half ? NULL : "not the name of a lock (lock-SURFACE-USER-ID): skipped");
 		return;
 	}
 	e = entry_find(w, id);
@@ -164,9 +201,12 @@ void scan_name(struct watcher *w, enum watch_kind kind, const char *name)
 		else
 			scan_lock(w, kind, name);
 	} else if (kind == WATCH_ARCHIVE) {
-		/* Whatever else lies there is nobody's business but prune's. */
+		/* Whatever else lies there is nobody's business but prune's, in moderation. */
+		struct lease_stat st;
 		if ((id = lease_name_lock_id(name)) && (e = entry_find(w, id)))
 			look(w, e);
+		else if (lease_stat(w->house.tree.archive, name, &st) == 0)
+			stray(w, w->house.tree.archive, name, &st, "in archive/, and no living lease's: left there for now");
 	} else if (kind == WATCH_LOCK) {
 		if ((e = entry_find(w, name)))
 			look(w, e);
@@ -181,6 +221,7 @@ void scan_doubts(struct watcher *w)
 		const char *id = lease_name_lock_id(d->name);
 		TAILQ_REMOVE(&w->doubts, d, all);
 		w->n_doubts--;
+		d->user->doubts--;
 		if (id && !entry_find(w, id))
 			newcomer(w, d->kind, d->name, true);
 		free(d);

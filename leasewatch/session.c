@@ -202,11 +202,13 @@ static int seconds_left(const struct watcher *w, const struct entry *e)
 
 void session_warn(struct watcher *w, const struct entry *e)
 {
-	const struct entry *s = session_of(w, e);
+	struct entry *s = session_of(w, e);
 	struct act_request r = { .verb = ACT_WARN, .uid = e->l.uid, .deadline = 5 * LEASE_NS_PER_S, .runtime = "session" };
 
-	if (!s || s->l.generation == 0)
+	/* It takes a look at every process of the host: not for each of a thousand leases that are beaten too late on purpose. */
+	if (!s || s->l.generation == 0 || w->now.mono < s->tell_at)
 		return;
+	s->tell_at = w->now.mono + LEASE_NS_PER_S;
 	r.generation = s->l.generation;
 	r.seconds = seconds_left(w, e);
 	memcpy(r.id, s->l.id, sizeof(r.id));

@@ -32,6 +32,8 @@ static void ledger(struct watcher *w, struct entry *e, const char *from, enum ev
 				  .zombie_ms = -1, .lateness_ms = -1 };
 	size_t n = 0;
 
+	if (e->quiet)
+		return;
 	memcpy(row.id, l->id, sizeof(row.id));
 	(void)snprintf(row.from, sizeof(row.from), "%s", from);
 	(void)snprintf(row.to, sizeof(row.to), "%s", state_public(l->state));
@@ -88,7 +90,8 @@ static enum event move_lock(struct watcher *w, struct entry *e, const struct cel
 
 static void archive_lock(struct watcher *w, struct entry *e)
 {
-	int r = locks_archive(&w->house, e->l.name, e->place, w->now.wall);
+	int r = e->quiet && e->place == AT_REAP ? locks_remove(w->house.reap, e->l.name) :
+						  locks_archive(&w->house, e->l.name, e->place, w->now.wall);
 
 	if (r < 0 && r != -ENOENT)
 		log_warn("%s: its lock cannot be archived: %s", e->l.id, strerror(-r));
@@ -111,8 +114,13 @@ static void unwant_act(struct watcher *w, struct entry *e)
 	e->act = ACT_NONE;
 }
 
-static void tell(const struct entry *e, const char *from, uint32_t actions)
+static void tell(struct watcher *w, const struct entry *e, const char *from, uint32_t actions)
 {
+	if (e->quiet) {
+		if (state_ended(e->l.state))
+			report_rubbish(w, e->l.uid, e->l.name, "one more request that came to nothing: not recorded");
+		return;
+	}
 	const struct lease *l = &e->l;
 	int level = actions & AC_REPORT ? 4 : 6;
 	char why[LEASE_WHY_SIZE * 2];
@@ -137,6 +145,10 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	if (c->actions & AC_NEVER) {
 		log_err("%s: \"%s\" in state %s: this cannot happen; please report it", l->id, event_name(ev), state_name(from));
 		return;
+	}
+	if (e->quiet && ev == EV_ADMIT) {
+		e->quiet = false;
+		step_first(w, e);
 	}
 	enum event instead = move_lock(w, e, c, ev);
 	if (instead == EV_NONE) {
@@ -186,11 +198,13 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		entry_changed(w, e);
 	}
 	if (l->state != from)
-		tell(e, state_name(from), c->actions);
+		tell(w, e, state_name(from), c->actions);
 	else if (c->actions & AC_REPORT)
 		log_warn("%s (%s): %s", l->id, state_name(from), log_escape(shown, sizeof(shown), because));
 	if (strcmp(state_public(l->state), state_public(from)) != 0)
 		ledger(w, e, from == ST_NONE ? "-" : state_public(from), ev, deadline);
+	if (l->state == ST_DENIED && !e->quiet)
+		ration_take(w, e->user, RATION_DENIALS);
 	if (l->state == ST_ACTIVE && from != ST_ACTIVE)
 		ask_lease_active(w, e);
 	if (from == ST_STARTING && l->state != ST_STARTING)
@@ -215,7 +229,7 @@ void step_first(struct watcher *w, struct entry *e)
 {
 	e->row_dirty = e->view_dirty = true;
 	entry_changed(w, e);
-	tell(e, "-", 0);
+	tell(w, e, "-", 0);
 	ledger(w, e, "-", EV_NONE, 0);
 }
 
@@ -232,7 +246,7 @@ bool turn_commit(struct watcher *w)
 	bool rows = false;
 
 	LIST_FOREACH(e, &w->changed, changed) {
-		if (!e->row_dirty || w->broken)
+		if (!e->row_dirty || e->quiet || w->broken)
 			continue;
 		int r = state_ended(e->l.state) ? registry_end_lease(w->registry, e->l.id) : registry_put(w->registry, &e->l);
 		if (r < 0)
@@ -332,6 +346,7 @@ int flush(struct watcher *w)
 		if (state_ended(e->l.state)) {
 			/* Its state file stays for a while: whoever waits for it reads how it ended. */
 			kept(w);
+			keep_file(w, e->user, e->l.id);
 			entry_free(w, e);
 		}
 	}

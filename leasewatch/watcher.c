@@ -20,6 +20,8 @@
 #define WATCH_BUDGET 512 /* names looked at before the rest of the loop has its turn */
 /* A clock that counts suspend got this far ahead of one that doesn't: the host slept. */
 #define SUSPEND_MIN LEASE_NS_PER_S
+/* How often room is made in a tree that is nearly full: it takes a look at all that is in it. */
+#define ROOM_EVERY (INT64_C(10) * LEASE_NS_PER_S)
 /* How often the folders are read where inotify can't be had. */
 #define POLL LEASE_NS_PER_S
 
@@ -43,6 +45,8 @@ static int64_t next_wake(struct watcher *w)
 
 	if (w->admit)
 		return w->now.mono;
+	if (w->admit_at < at)
+		at = w->admit_at;
 	if (!quiet(w) && w->checkpoint + checkpoint_every(w) < at)
 		at = w->checkpoint + checkpoint_every(w);
 	if (w->hold_wall != 0 && w->judge.hold_until < at)
@@ -190,9 +194,25 @@ void kept(struct watcher *w)
 		w->prune_at = at;
 }
 
+/* One file system for all users: what one of them leaves there must not keep the others from making their locks. */
+static void room(struct watcher *w)
+{
+	if (w->now.mono < w->room_at || !locks_crowded(&w->house))
+		return;
+	w->room_at = w->now.mono + ROOM_EVERY;
+	locks_make_room(&w->house, w->now.wall, settings_daemon(w->settings)->archive_keep);
+	if (locks_crowded(&w->house))
+		log_err("%s: less than a quarter of its room is free, and the archive is empty: see who fills it (find -size +8 -ls)",
+			w->paths.notices);
+	else
+		log_warn("%s was nearly full: what was longer than a lock, and the oldest of the archive, was removed",
+			 w->paths.notices);
+}
+
 static void upkeep(struct watcher *w)
 {
 	hold_over(w);
+	room(w);
 	if (w->now.mono < w->prune_at)
 		return;
 	int r = statefile_prune(w->house.state, w->now.wall, ENDED_KEEP, is_live, w);
@@ -235,7 +255,7 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 		scan_all(w);
 	scan_doubts(w);
 	look_at_due(w);
-	if (w->admit)
+	if (w->admit || w->admit_at <= w->now.mono)
 		admit_run(w);
 	look_at_due(w); /* what was admitted or asked for in this turn */
 	upkeep(w);
@@ -364,7 +384,7 @@ int watcher_run(struct watcher *w)
 	LIST_INIT(&w->flights);
 	SLIST_INIT(&w->runtimes);
 	TAILQ_INIT(&w->doubts);
-	w->timer_set = LEASE_NEVER;
+	w->timer_set = w->admit_at = LEASE_NEVER;
 	int r = 1;
 	if (begin(w) == 0) {
 		say_ready(w);

@@ -33,6 +33,7 @@
 #define WATCHER_SLICE 256    /* due leases looked at before the loop looks at its descriptors again */
 #define WATCHER_ASKS 16	     /* asks outstanding a user */
 #define WATCHER_EXECS 128    /* execs of a user that live: each is a descriptor of ours */
+#define WATCHER_KEPT 1024     /* state files of a user that are kept for that long; of more, the oldest goes sooner */
 #define ENDED_KEEP (INT64_C(3600) * LEASE_NS_PER_S) /* the state file of a lease that is over stays this long */
 
 /* What an epoll event belongs to. */
@@ -60,6 +61,8 @@ struct entry {
 	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
 	bool by_pam;		/* a session: its close was PAM's, not a hand's */
 	bool notice;		/* a session: its notice file stands */
+	int64_t tell_at;	/* a session: mono; not before this is its terminal written to again */
+	bool quiet;		/* a request of which nothing is recorded until it is admitted: see ration.c */
 	char *cgroup;		/* where its CPU is read; NULL = not there */
 	struct lease_process tree;
 	RB_ENTRY(entry) by_id, by_due;
@@ -85,22 +88,40 @@ struct doubt {
 	enum watch_kind kind;
 	int64_t due;
 	char name[LEASE_NAME_SIZE];
+	struct user *user;
 	TAILQ_ENTRY(doubt) all;
 };
 #define DOUBT_FOR LEASE_NS_PER_S
-#define DOUBTS_MAX 1024
+#define DOUBTS_MAX 16384
+#define DOUBTS_USER 64 /* of these, one user's */
+#define RUNTIMES_MAX 64 /* known by name; of more, one that does not work is forgotten */
+
+/* What is rationed in system mode: whoever uses up a ration gets more of it at a fixed pace. Sizes and reasons: ration.c. */
+enum ration { RATION_STARTS, RATION_DENIALS, RATION_ASKS, RATION_STIRS, RATIONS };
+
+/* A state file that stays for a while after its lease or ask is over. */
+struct keepsake {
+	char name[sizeof("ask-") + LEASE_ID_SIZE];
+	TAILQ_ENTRY(keepsake) all;
+};
 
 /* What is counted a user. */
 struct user {
 	uint32_t uid;
 	int leases;		/* requested and living */
 	int execs;		/* that wait or live */
+	int doubts;
 	int acts, enters;	/* of theirs under way */
 	int starting;
 	uint64_t served;	/* the serial of the last act that was sent for them */
 	uint64_t admitted;	/* the same, of their last admission */
 	int reports;		/* rubbish reported in this window */
 	int64_t reports_from;
+	int strays;		/* files of theirs that are no lock, in this window */
+	int64_t strays_from;
+	int64_t ration[RATIONS]; /* mono; when it will be full again */
+	TAILQ_HEAD(, keepsake) kept; /* oldest first */
+	int n_kept;
 	RB_ENTRY(user) by_uid;
 };
 
@@ -145,6 +166,7 @@ struct watcher {
 	int64_t checkpoint; /* mono; the last one written */
 	int64_t scan_at;    /* mono; without inotify the folders are read this often; LEASE_NEVER = events come */
 	int64_t prune_at;   /* mono; state files and archive */
+	int64_t room_at;    /* mono; not before this is room made in the tree again */
 	int64_t last_kept;  /* mono; when a state file was last left to be pruned (a lease ended, an ask was answered) */
 	char boot[LEASE_BOOT_SIZE];
 	struct entries_by_id by_id;
@@ -159,6 +181,7 @@ struct watcher {
 	int n_doubts;
 	int acts;	/* under way, without enters */
 	int starting;	/* leases in STARTING */
+	int64_t admit_at;	/* mono; when a user's next start may be admitted that was not now */
 	uint64_t serial, admissions;
 	bool rescan, stop, broken;
 	bool admit;	/* somebody came, or a place was freed: admission is to look, in this turn or at once in the next */
@@ -193,8 +216,9 @@ bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's s
 void scan_name(struct watcher *w, enum watch_kind kind, const char *name);
 void scan_all(struct watcher *w);
 void scan_doubts(struct watcher *w); /* the second looks that are due */
-bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name); /* true: it gets a second look, do nothing now */
+bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name, uint32_t uid); /* true: it gets a second look, do nothing now */
 void report_rubbish(struct watcher *w, uint32_t uid, const char *name, const char *why); /* a bounded number a user and hour */
+void stray(struct watcher *w, int dirfd, const char *name, const struct lease_stat *st, const char *why); /* why NULL: half written, so not yet reported; of too many, removed */
 void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, const char *why); /* and into the quarantine */
 
 /* judge.c: looking at a lease and asking for the verdict. */
@@ -234,6 +258,11 @@ void fair_started(struct watcher *w, struct entry *e, int by); /* +1, -1 */
 /* send_request for a user's act, counted until it is answered. */
 int flight_send(struct watcher *w, struct act_request *r, struct user *u, bool enter);
 struct user *flight_landed(struct watcher *w, uint64_t serial, bool *ret_enter); /* NULL = none of these */
+
+/* ration.c: what one user can make the daemon write down. */
+bool ration_left(struct watcher *w, const struct user *u, enum ration what, int64_t *ret_when); /* when: mono, of the next one */
+void ration_take(struct watcher *w, struct user *u, enum ration what);
+void keep_file(struct watcher *w, struct user *u, const char *name); /* name stays in state/ after the end */
 
 /* answer.c */
 void answers_read(struct watcher *w);

@@ -33,10 +33,10 @@ int login_open(struct login *ret, pam_handle_t *pamh, const struct options *o, c
 /* Tells the session where its lease is. */
 void login_tell(const struct login *l, pam_handle_t *pamh);
 /*
- * Says in the twin that PAM closed the session, then archives the lock. -EALREADY: somebody has archived it. -ENOENT:
- * it has gone.
+ * Says in the twin that PAM closed the session now (wall ms), then archives the lock. -EALREADY: somebody has
+ * archived it. -ENOENT: it has gone.
  */
-int login_close(const struct login *l, pam_handle_t *pamh);
+int login_close(const struct login *l, pam_handle_t *pamh, int64_t now);
 
 /* --- house.c: where the daemon keeps things; the twin --- */
 
@@ -46,6 +46,10 @@ int twin_write(const struct lease_tree *t, const struct login *l);
 /* Adds when PAM closed the session, in wall ms. -ENOENT: there is no twin any more. */
 int twin_close(const struct lease_tree *t, const struct login *l, int64_t now);
 void twin_remove(const struct lease_tree *t, const struct login *l);
+
+/* --- clock.c: the one place that reads it --- */
+
+int64_t clock_wall_ms(void);
 
 /* --- user.c --- */
 

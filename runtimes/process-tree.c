@@ -143,6 +143,13 @@ static enum label label_of(int32_t pid, const char *id)
 	return label;
 }
 
+static int by_pid(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	return (x->p.pid > y->p.pid) - (x->p.pid < y->p.pid);
+}
+
 static int see_all(struct scan *s)
 {
 	DIR *d = opendir("/proc");
@@ -171,6 +178,8 @@ static int see_all(struct scan *s)
 		s->all[s->n++] = one;
 	}
 	closedir(d);
+	if (s->n)
+		qsort(s->all, s->n, sizeof *s->all, by_pid);
 	return r;
 }
 
@@ -288,6 +297,15 @@ static int add_below(struct scan *s, struct members *l, size_t at)
 	return r;
 }
 
+static bool below_nested(const struct scan *s, const struct seen *p)
+{
+	struct seen key = {.p.pid = p->ppid};
+	const struct seen *parent = bsearch(&key, s->all, s->n, sizeof key, by_pid);
+
+	return parent && parent->place == NESTED;
+}
+
+/* All of the host, whoever's: so not each with each, or one user's sleepers by the ten thousand would slow down everybody's acts. */
 static void mark_nested(struct scan *s)
 {
 	bool more = s->n_others > 0;
@@ -298,11 +316,10 @@ static void mark_nested(struct scan *s)
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < s->n; i++)
-			for (size_t k = 0; s->all[i].place == OUTSIDE && k < s->n; k++)
-				if (s->all[k].place == NESTED && s->all[k].p.pid == s->all[i].ppid) {
-					s->all[i].place = NESTED;
-					more = true;
-				}
+			if (s->all[i].place == OUTSIDE && below_nested(s, &s->all[i])) {
+				s->all[i].place = NESTED;
+				more = true;
+			}
 	}
 }
 

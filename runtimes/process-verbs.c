@@ -96,6 +96,20 @@ static int move_held(const char *folder, int32_t pid, int pidfd)
 	return r;
 }
 
+static int move_member(const struct workload *w, const struct member *m)
+{
+	int fd, e = member_open(w, m, &fd);
+
+	if (e < 0)
+		return e;
+	/* Held meanwhile: who gets its number when it ends must not be moved in, since what is in there is ended with it. */
+	e = move_held(w->cgroup, m->p.pid, fd);
+	if (e == 0 && w->cpuacct[0])
+		(void)move_held(w->cpuacct, m->p.pid, fd);
+	close(fd);
+	return e;
+}
+
 /* Whoever is of the workload and not in its cgroup, such as children that the keeper has already: until a
  * look finds none. */
 static int move_rest(const struct request *r, const struct workload *w)
@@ -111,10 +125,8 @@ static int move_rest(const struct request *r, const struct workload *w)
 			if (!l.m[i].by_tree)
 				continue;
 			moved++;
-			e = cgroup_move(w->cgroup, l.m[i].p.pid);
-			if (e == 0 && w->cpuacct[0])
-				(void)cgroup_move(w->cpuacct, l.m[i].p.pid);
-			e = e == -ESRCH ? 0 : e;
+			e = move_member(w, &l.m[i]);
+			e = e == -ESRCH || e == -EPERM ? 0 : e;
 		}
 		members_free(&l);
 		if (moved == 0)

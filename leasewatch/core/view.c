@@ -257,6 +257,8 @@ void view_refresh(struct view *v, int64_t mtime)
 	/* Where use is observed a beat is none. */
 	if (at > v->last_use && strcmp(v->usage, lease_usage_name(LEASE_USAGE_OBSERVED)) != 0)
 		v->last_use = at;
-	if (v->expires_at != 0)
+	if (v->expires_at != 0) {
 		v->expires_at = at + to_ms(v->ttl);
+		fields_copy(v->renewed_by, sizeof(v->renewed_by), "own beat");
+	}
 }

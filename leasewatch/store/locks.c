@@ -6,10 +6,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lease/duration.h"
+#include "lease/kv.h"
+#include "store/folder.h"
 
 static bool same(const struct lock_ref *l, const struct lease_stat *st)
 {
@@ -157,10 +160,13 @@ struct prune {
 	int64_t wall, keep;
 	int dirfd, left;
 	bool days; /* archive/ itself: the folders of days are entered */
+	bool long_ones; /* what is longer than a lock, however old, and nothing else */
 };
 
 static bool old(const struct prune *p, const struct lease_stat *st)
 {
+	if (p->long_ones)
+		return S_ISREG(st->mode) && st->size > LEASE_FILE_MAX && st->uid != geteuid();
 	return p->keep != LEASE_NEVER && p->wall - st->ctime > p->keep;
 }
 
@@ -172,14 +178,14 @@ static int prune_one(void *arg, const char *name)
 	if (lease_stat(p->dirfd, name, &st) < 0)
 		return 0;
 	if (S_ISDIR(st.mode) && p->days && st.uid == geteuid()) {
-		struct prune day = { .wall = p->wall, .keep = p->keep };
+		struct prune day = { .wall = p->wall, .keep = p->keep, .long_ones = p->long_ones };
 		day.dirfd = openat(p->dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (day.dirfd < 0)
 			return 0;
 		(void)lease_list(day.dirfd, prune_one, &day);
 		close(day.dirfd);
 		/* Emptying it has made its ctime new; an empty day of long ago goes at the next prune. */
-		if (day.left == 0 && old(p, &st))
+		if (day.left == 0 && !p->long_ones && old(p, &st))
 			(void)unlinkat(p->dirfd, name, AT_REMOVEDIR);
 	} else if (!S_ISDIR(st.mode) && old(p, &st)) {
 		(void)unlinkat(p->dirfd, name, 0);
@@ -196,4 +202,28 @@ void locks_prune(const struct house *h, int64_t wall, int64_t keep)
 
 	(void)lease_list(archive.dirfd, prune_one, &archive);
 	(void)lease_list(quarantine.dirfd, prune_one, &quarantine);
+}
+
+bool locks_crowded(const struct house *h)
+{
+	struct statfs fs;
+
+	/* Elsewhere others fill it, too, and it is not ours to empty. */
+	if (folder_is_mount(h->tree.root) != 1 || fstatfs(h->tree.root, &fs) < 0)
+		return false;
+	return (fs.f_blocks > 0 && fs.f_bavail < fs.f_blocks / 4) || (fs.f_files > 0 && fs.f_ffree < fs.f_files / 4);
+}
+
+void locks_make_room(const struct house *h, int64_t wall, int64_t keep)
+{
+	const int everywhere[] = { h->tree.queue, h->tree.active, h->tree.archive, h->quarantine };
+
+	for (size_t i = 0; i < sizeof(everywhere) / sizeof(everywhere[0]); i++) {
+		struct prune p = { .wall = wall, .dirfd = everywhere[i], .long_ones = true, .days = everywhere[i] == h->tree.archive };
+		(void)lease_list(p.dirfd, prune_one, &p);
+	}
+	if (keep == LEASE_NEVER || keep > INT64_C(30) * 86400 * LEASE_NS_PER_S)
+		keep = INT64_C(30) * 86400 * LEASE_NS_PER_S;
+	for (keep /= 2; keep > LEASE_NS_PER_S && locks_crowded(h); keep /= 2)
+		locks_prune(h, wall, keep);
 }

@@ -42,6 +42,10 @@ int locks_archive(const struct house *h, const char *name, enum place from, int6
  */
 int locks_quarantine(const struct house *h, int dirfd, const char *name, int64_t wall);
 int locks_remove(int dirfd, const char *name); /* a ghost, an answered ask */
+/* Whether the tree has a file system of its own, and more than three quarters of its bytes or inodes are gone. */
+bool locks_crowded(const struct house *h);
+/* Makes room there: files that are longer than any lock go wherever they lie, then the oldest of what is over. */
+void locks_make_room(const struct house *h, int64_t wall, int64_t keep);
 /*
  * Removes what lies in archive/ and the quarantine for longer than keep ns (by ctime: mtime is its owner's to
  * set).

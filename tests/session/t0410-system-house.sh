@@ -1,5 +1,7 @@
 #!/bin/bash
 # t0410-system-house.sh: system mode: who the two processes are, what they may do, and which trees are refused.
+# Functions are called by their names, and what is quoted is another shell's.
+# shellcheck disable=SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 world system
 conf <<-C
@@ -9,7 +11,6 @@ conf <<-C
 	hibernate_after = 500ms
 C
 status() { sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status"; }
-watcher_of() { tr -d ' ' <"/proc/$1/task/$1/children"; }
 daemon || finish
 w=$(watcher_of "$D") nobody=$(id -u nobody)
 check "the actor is root" test "$(status "$D" Uid | cut -f 1)" = 0

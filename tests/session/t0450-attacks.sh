@@ -50,4 +50,86 @@ check "another's request does not wait for three hundred of one user's" as 61002
 left=$(mine 61003 queue)
 if [ "$left" -gt 100 ]; then ok "… which still wait themselves"; else no "… which still wait themselves" "$left are left"; fi
 as 61003 find "$Q" "$A" -uid 61003 -name 'lock-*' -exec mv -t "$NOTICES/archive" {} +
+# Asks and requests without end: what they leave in state/, the ledger, the log and the archive is bounded.
+flood() { # flood KIND N TEXT
+	as 61003 perl -e 'my ($q, $kind, $n, $text) = @ARGV; umask 022; my $salt = join("", map { ("a" .. "z")[rand 26] } 1 .. 5);
+		for (1 .. $n) { my $s = sprintf("%05d", $_) =~ tr/0189/abcd/r; open(my $o, ">", "$q/.tmp-$s"); print $o $text; close $o;
+			my $r = $text =~ /runtime/ && $text =~ s/runtime=\w+/runtime=x$s/r; rename("$q/.tmp-$s", "$q/$kind-kls-$s$salt");
+			select(undef, undef, undef, 0.0005) }' "$Q" "$@"
+	until_true 20 sh -c "! find $Q -uid 61003 -name '$1-*' | grep -q ."
+}
+settled() { [ "$(raw 'SELECT count(*) FROM lease WHERE uid = 61003')" = 0 ]; }
+until_true 60 settled
+before=$(raw 'SELECT count(*) FROM ledger') lines=$(wc -l <"$W/daemon.log") archived=$(find "$NOTICES/archive" -type f | wc -l)
+flood lock-cli-me $'1500' $'#leasewatch 1\nruntime=process\n'
+flood ask 1500 $'#leasewatch 1\nverb=resume\nlease=kls-aaaaaaaaaa\n'
+sleep 0.5
+n=$(($(raw 'SELECT count(*) FROM ledger') - before))
+if [ "$n" -lt 300 ]; then ok "1,500 requests that come to nothing leave few lines in the ledger"; else no "1,500 requests that come to nothing leave few lines in the ledger" "$n"; fi
+n=$(($(wc -l <"$W/daemon.log") - lines))
+if [ "$n" -lt 400 ]; then ok "… and in the log"; else no "… and in the log" "$n"; fi
+n=$(($(find "$NOTICES/archive" -type f | wc -l) - archived))
+if [ "$n" -lt 300 ]; then ok "… and few files in the archive"; else no "… and few files in the archive" "$n"; fi
+n=$(find "$S" -type f | wc -l)
+if [ "$n" -lt 1200 ]; then ok "… and with 1,500 asks few state files"; else no "… and with 1,500 asks few state files" "$n"; fi
+id=$(as 61003 timeout 20 klease create -- sleep 300)
+within 5 "such a user's good request is admitted all the same" is "$id" active
+check "… and recorded from its beginning" lived "$id" "requested admitted active"
+as 61003 timeout 20 klease release "$id" >/dev/null
+lines=$(wc -l <"$W/daemon.log")
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do flood lock-cli-me 1 $'#leasewatch 1\nruntime=no'"$i"$'\n'; done
+n=$(($(wc -l <"$W/daemon.log") - lines))
+if [ "$n" -lt 12 ]; then ok "runtimes that he makes up are not tried"; else no "runtimes that he makes up are not tried" "$n lines"; fi
+check "and others' requests are what they were" as 61002 timeout 20 klease run -- true
+
+# Another's ask of the same id, as soon as the name is free: while an exec waits to be let in, and after.
+id=$(as 61002 timeout 20 klease create -- sleep 300)
+setpriv --reuid=61002 --regid=61002 --clear-groups sleep 300 &
+P=$!
+starts "$P"
+sleep 0.2
+ask=$(new_id)
+claim "$ask" "$P" verb=exec "lease=$id" | grep -Ev '^(id|surface|runtime)=' >"$W/ask" && chmod 644 "$W/ask"
+as 61002 sh -c "umask 022; cat $W/ask >$Q/.tmp-$ask && mv -n $Q/.tmp-$ask $Q/ask-$ask"
+within 5 "an exec is let in" word_has "ask-$ask" result 'done'
+as 61003 sh -c "umask 022; printf '#leasewatch 1\nverb=resume\nlease=kls-aaaaaaaaaa\n' >$Q/.tmp-x && mv $Q/.tmp-x $Q/ask-$ask"
+within 5 "another's ask of its id is taken away" test ! -e "$Q/ask-$ask"
+check "… and the answer is as it was" word_has "ask-$ask" result 'done'
+
+# Files that wait for their second look: one user's fill no other's.
+as 61003 perl -e 'for (1 .. 3000) { my $n = sprintf("%05d", $_) =~ tr/0189/abcd/r; open(my $f, ">", "$ARGV[0]/lock-x-y-kls-${n}ddddd") }' "$Q"
+id=$(new_id)
+as 61002 sh -c ": >$Q/lock-cli-me-$id"
+sleep 0.3
+check "an empty file that is to become a request is not taken away at once, whatever another floods" test -e "$Q/lock-cli-me-$id"
+
+# Names that are not out yet.
+fails "nobody learns a login's id from its twin, before its lock stands" 2 as 61003 ls "$STATE/sessions"
+
+# What is no lock, by the thousand, in each folder.
+for d in "$Q" "$A" "$NOTICES/archive"; do
+	as 61003 perl -e 'chdir $ARGV[0]; for (1 .. 1500) { symlink("/etc/passwd", "x$_"); mkdir("y$_") if $_ % 3 == 0 }' "$d"
+done
+few() { [ "$(find "$NOTICES" -maxdepth 2 -uid 61003 | wc -l)" -lt 1000 ]; }
+within 10 "of thousands of a user's files that are no locks some hundreds are left" few
+check "the daemon is still the first one" runs "$D"
+
+# A tree of a user's that root is told to look into: its daemon has no words for root to run.
+id=$(timeout 20 klease --notices "$NOTICES" create -- sleep 300)
+within 5 "root has a lease" is "$id" active
+F=$W/false
+mkdir -p "$F/notices/queue" "$F/notices/active" "$F/notices/archive" "$F/state"
+cp "$A/$(lock "$id")" "$F/notices/active/"
+cp "$S/$id" "$F/state/"
+sed "s|^state=.*|state=$F/state|" "$NOTICES/.leasewatch" >"$F/notices/.leasewatch"
+chown -R 61003 "$F"
+(
+	until_true 10 sh -c "ls $F/notices/queue | grep -q '^ask-'"
+	ask=$(find "$F/notices/queue" -name 'ask-*' -printf '%f\n')
+	printf '#leasewatch 1\nresult=done\nwhat=active\nword=/usr/bin/env\nword=OWNED=1\n' >"$F/state/.tmp"
+	chown 61003 "$F/state/.tmp" && mv "$F/state/.tmp" "$F/state/$ask"
+) &
+starts $!
+fails "root runs no words of a user's daemon (4)" 4 timeout 20 klease --notices "$F/notices" exec "$id" -- sh -c 'echo "owned: $OWNED"'
+check "… and says whose they were" said 'uid 61003'
 finish

@@ -135,7 +135,7 @@ static void in_system_mode_each_folder_is_for_those_who_need_it(void **state)
 		{ "notices", 0755 },	       { "notices/queue", 01777 },     { "notices/active", 01777 },
 		{ "notices/archive", 01777 },  { "notices/.reap", 0700 },      { "notices/.quarantine", 0700 },
 		{ "st", 01775 },	       { "st/state", 0755 },	       { "st/tokens", 0711 },
-		{ "st/sessions", 0755 },       { "st/work", 0700 },
+		{ "st/sessions", 0711 },       { "st/work", 0700 },
 	};
 	struct world *w = *state;
 	mode_t old = umask(077);
