@@ -73,7 +73,6 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 			step(w, e, EV_START_FAILED, now, line);
 		else
 			step(w, e, EV_STARTED, now, e->l.record.is_session ? "the session has begun" : "its workload runs");
-		w->admit = true;
 		break;
 	case ACT_STAT:
 		if (e->l.record.is_session) {
@@ -136,6 +135,9 @@ void answers_read(struct watcher *w)
 			w->broken = true;
 			return;
 		}
+		/* There may have been no room in the socket for what admission asks of a runtime; there is now. */
+		if (!TAILQ_EMPTY(&w->requests))
+			w->admit = true;
 		if (!a.more && (u = flight_landed(w, a.serial, &enter)) != NULL && enter)
 			ask_execs_enter(w, u);
 		if (a.verb == ACT_CAPABILITIES) {

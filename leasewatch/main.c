@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ struct options {
 	bool user_mode, foreground, check, verbose;
 	const char *notices, *state, *config;
 	char config_default[512];
+	char config_whole[PATH_MAX]; /* --config's, from the root: the daemon reads it again from elsewhere */
 };
 
 static void usage(FILE *out)
@@ -89,6 +91,13 @@ static void parse_options(int argc, char **argv, struct options *o)
 		usage(stderr);
 		exit(2);
 	}
+}
+
+static void whole_config(struct options *o)
+{
+	/* One that isn't there is said by who reads it. */
+	if (o->config && o->config[0] != '/' && realpath(o->config, o->config_whole))
+		o->config = o->config_whole;
 }
 
 static void print_error(void *arg, const char *file, int line, const char *what)
@@ -272,6 +281,7 @@ int main(int argc, char **argv)
 	parse_options(argc, argv, &o);
 	(void)umask(022);
 	default_config(&o);
+	whole_config(&o);
 	struct settings *s = load_settings(&o);
 	if (o.check) {
 		if (o.verbose)

@@ -47,6 +47,8 @@ static int load_one(void *arg, const struct lease *l)
 	}
 	if (e->l.state == ST_STARTING)
 		fair_started(w, e, 1);
+	if (e->l.state == ST_REQUESTED)
+		admit_add(w, e);
 	entry_due(w, e, now);
 	ld->n++;
 	return 0;
@@ -73,8 +75,6 @@ static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 	step(w, e, EV_RESTART, w->now.mono, "the daemon has restarted");
 	if (!state_ended(e->l.state))
 		life_follow(w, e);
-	if (e->l.state == ST_REQUESTED)
-		w->admit = true;
 	/* Where its CPU is read, and whether it is there at all, only its runtime knows. */
 	if (state_living(e->l.state) && e->act == ACT_NONE && !e->l.record.is_session) {
 		want_act(w, e, ACT_STAT);

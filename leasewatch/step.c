@@ -112,6 +112,14 @@ void want_act(struct watcher *w, struct entry *e, enum act_verb verb)
 	e->in_out = true;
 }
 
+static void unwant_act(struct watcher *w, struct entry *e)
+{
+	if (e->in_out)
+		TAILQ_REMOVE(&w->out, e, out);
+	e->in_out = false;
+	e->act = ACT_NONE;
+}
+
 static void tell(struct watcher *w, const struct entry *e, const char *from, uint32_t actions)
 {
 	if (e->quiet) {
@@ -150,9 +158,11 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	}
 	enum event instead = move_lock(w, e, c, ev);
 	if (instead == EV_NONE) {
-		entry_due(w, e, w->now.mono + LEASE_NS_PER_S);
+		e->retry = w->now.mono + LEASE_NS_PER_S;
+		entry_due(w, e, e->retry);
 		return;
 	}
+	e->retry = 0;
 	if (instead == EV_BEAT && ev != EV_BEAT) {
 		struct lock_ref ref = lock_of(e);
 		struct lease_stat st;
@@ -171,6 +181,11 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		return;
 	}
 	lease_apply(l, ev, at, w->now.mono, w->now.wall, because);
+	if (from == ST_REQUESTED && l->state != ST_REQUESTED)
+		TAILQ_REMOVE(&w->requests, e, request);
+	/* What waits for a free act is for a life that is over: a hold may keep the destroy away that would take its place. */
+	if (state_living(from) && !state_living(l->state))
+		unwant_act(w, e);
 	for (size_t i = 0; i < sizeof(action_of) / sizeof(action_of[0]); i++)
 		if (c->actions & action_of[i])
 			want_act(w, e, act_of[i]);
@@ -333,9 +348,7 @@ int flush(struct watcher *w)
 			break;
 		if (r < 0)
 			return r;
-		TAILQ_REMOVE(&w->out, e, out);
-		e->in_out = false;
-		e->act = ACT_NONE;
+		unwant_act(w, e);
 		entry_due(w, e, w->now.mono); /* its deadline counts from now */
 	}
 	while ((e = LIST_FIRST(&w->changed)) != NULL) {

@@ -43,6 +43,10 @@ static int64_t next_wake(struct watcher *w)
 	struct entry *e = entry_first_due(w);
 	int64_t at = e ? e->due : LEASE_NEVER;
 
+	if (w->admit)
+		return w->now.mono;
+	if (w->admit_at < at)
+		at = w->admit_at;
 	if (!quiet(w) && w->checkpoint + checkpoint_every(w) < at)
 		at = w->checkpoint + checkpoint_every(w);
 	if (w->hold_wall != 0 && w->judge.hold_until < at)
@@ -255,7 +259,7 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 		scan_all(w);
 	scan_doubts(w);
 	look_at_due(w);
-	if (w->admit)
+	if (w->admit || w->admit_at <= w->now.mono)
 		admit_run(w);
 	look_at_due(w); /* what was admitted or asked for in this turn */
 	upkeep(w);
@@ -379,12 +383,13 @@ int watcher_run(struct watcher *w)
 	RB_INIT(&w->users);
 	LIST_INIT(&w->changed);
 	TAILQ_INIT(&w->out);
+	TAILQ_INIT(&w->requests);
 	LIST_INIT(&w->execs);
 	LIST_INIT(&w->execs_over);
 	LIST_INIT(&w->flights);
 	SLIST_INIT(&w->runtimes);
 	TAILQ_INIT(&w->doubts);
-	w->timer_set = LEASE_NEVER;
+	w->timer_set = w->admit_at = LEASE_NEVER;
 	int r = 1;
 	if (begin(w) == 0) {
 		say_ready(w);
