@@ -286,8 +286,8 @@ void ask_receive(struct watcher *w, const char *name)
 		return;
 	}
 	/*
-	 * An answer is whose ask came first: a second ask of that id, in another's name, must not be answered in its place, which for
-	 * an exec is empty until it was let in.
+	 * An answer is whose ask came first: a second ask of that id, in another's name, must not be answered
+	 * in its place, which for an exec is empty until it was let in.
 	 */
 	if (answered(w, id)) {
 		report_rubbish(w, st.uid, name, "an ask of that id has been answered already, or will be: removed");
@@ -357,8 +357,8 @@ void ask_lease_active(struct watcher *w, const struct entry *e)
 }
 
 /*
- * Only so many at a time: an act on a lease waits for those before it on the same one, and a hundred commands that are slow to be let
- * in (which is their owner's doing) would put off its end.
+ * Only so many at a time: an act on a lease waits for those before it on the same one, and a hundred commands
+ * that are slow to be let in (which is their owner's doing) would put off its end.
  */
 void ask_execs_enter(struct watcher *w, struct user *u)
 {

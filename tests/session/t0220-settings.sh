@@ -66,11 +66,40 @@ rc=0
 k create -- sleep 300 2>/dev/null || rc=$?
 if [ $rc = 4 ]; then ok "and is a refusal (4)"; else no "and is a refusal (4)" "exit $rc"; fi
 daemon_stop
-# Denied in the same turn, five others take nobody's place.
+# In the background it stands in /, and reads the same file again.
 good 30s
-printf '[admission]\nquota_leases = 3\n' >>"$CONF"
+(cd "$W" && exec leasewatch --user --config "${CONF##*/}")
+D=$(sed -n 's/^pid=//p' "$NOTICES/.leasewatch")
+D=$(ps -o ppid= -p "${D:-0}" | tr -d ' ')
+starts "${D:-0}"
+id=$(k create -- sleep 300)
+good 20s
+kill -HUP "$D"
+within 3 "a daemon in the background reads a relative --config again" word_has "$id" ttl '^20s'
+k release "$id"
+daemon_stop
+
+# A lock that cannot be moved holds up its own lease alone, and is tried again.
+good 1s
+daemon || finish
+held=$(k create -- sleep 300)
+waits() { grep -c "$1.*its lock cannot be moved" "$W/daemon.log"; }
+until_true 3 is "$held" active
+chmod 500 "$NOTICES/active"
+asked=$(k create -- sleep 300)
+sleep 2.5
+check "a request whose lock cannot be moved waits" is "$asked" requested
+check "… and is tried again a second later" test "$(waits "$asked")" -ge 2 -a "$(waits "$asked")" -le 4
+check "so does one whose ttl is over" test "$(waits "$held")" -ge 1 -a "$(waits "$held")" -le 3
+chmod 700 "$NOTICES/active"
+within 3 "the request is admitted once it can be" lived "$asked" "requested admitted active"
+within 3 "and the other one is reaped" is "$held" reaped
+daemon_stop
+# Denied in the same turn, nine others take nobody's place.
+good 30s
+printf '[admission]\nquota_leases = 8\n' >>"$CONF"
 sleeper
-for _ in 1 2 3 4 5; do
+for _ in 1 2 3 4 5 6 7 8 9; do
 	bad=$(new_id)
 	claim "$bad" "$P" profile=none | put queue "lock-cli-me-$bad"
 done
