@@ -164,7 +164,9 @@ int locks_quarantine(const struct house *h, int dirfd, const char *name, int64_t
 
 int locks_remove(int dirfd, const char *name)
 {
-	return unlinkat(dirfd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	return errno == EISDIR && unlinkat(dirfd, name, AT_REMOVEDIR) == 0 ? 0 : -errno;
 }
 
 struct prune {

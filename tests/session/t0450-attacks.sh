@@ -143,6 +143,7 @@ check "… and says whose they were" said 'uid 61003'
 # A request is there for all to see; who makes another lock of its id comes later, also for a daemon that comes later still.
 daemon_stop
 for way in "queue active" "active queue"; do
+	# shellcheck disable=SC2086 # two words
 	set -- $way
 	setpriv --reuid=61002 --regid=61002 --clear-groups sleep 300 &
 	P=$!
