@@ -305,7 +305,8 @@ static bool below_nested(const struct scan *s, const struct seen *p)
 	return parent && parent->place == NESTED;
 }
 
-/* All of the host, whoever's: so not each with each, or one user's sleepers by the ten thousand would slow down everybody's acts. */
+/* All of the host, whoever's: so not each with each, or one user's sleepers by the ten thousand would slow down
+ * everybody's acts. */
 static void mark_nested(struct scan *s)
 {
 	bool more = s->n_others > 0;

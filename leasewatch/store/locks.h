@@ -36,7 +36,7 @@ int locks_put_back(const struct house *h, const char *name);
 int locks_archive(const struct house *h, const char *name, enum place from, int64_t wall);
 /* A name out of dirfd into the folder that only the daemon can enter; a folder that can't be moved there gets another name. */
 int locks_quarantine(const struct house *h, int dirfd, const char *name, int64_t wall);
-int locks_remove(int dirfd, const char *name); /* a ghost, an answered ask */
+int locks_remove(int dirfd, const char *name); /* a ghost, an answered ask, an empty folder */
 /* Removes what lies in archive/ and the quarantine for longer than keep ns (by ctime: mtime is its owner's to set). */
 /* Whether the tree has a file system of its own, and more than three quarters of its bytes or inodes are gone. */
 bool locks_crowded(const struct house *h);
