@@ -75,7 +75,7 @@ int cmd_create(struct world *w, struct args *a)
 	if (a->wait) {
 		int64_t deadline = a->wait_for < 0 ? 0 : clock_mono() + a->wait_for;
 
-		status = request_await(w, &q, deadline, sig);
+		status = request_await(w, &q, deadline, sig, NULL, NULL);
 	} else {
 		status = request_first_word(w, &q, &heard);
 	}

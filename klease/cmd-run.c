@@ -84,6 +84,11 @@ static int follow(int sock, int sig, const struct args *a, bool *ret_lost)
 	}
 }
 
+static void go(void *arg)
+{
+	(void)keeper_tell(*(int *)arg, KEEPER_GO, 0);
+}
+
 int cmd_run(struct world *w, struct args *a)
 {
 	bool lost = false, unwatched = !w->daemon;
@@ -108,10 +113,11 @@ int cmd_run(struct world *w, struct args *a)
 	status = ask(w, a, &q, &sock);
 	if (status == KX_OK && !unwatched)
 		status = request_await(w, &q, a->wait && a->wait_for >= 0 ? clock_mono() + a->wait_for : 0,
-				       sig);
+				       sig, go, &sock);
 	if (status != KX_OK)
 		return status;
-	(void)keeper_tell(sock, unwatched ? KEEPER_GO_UNWATCHED : KEEPER_GO, 0);
+	if (unwatched)
+		(void)keeper_tell(sock, KEEPER_GO_UNWATCHED, 0);
 	status = follow(sock, sig, a, &lost);
 	if (request_end(w, &q) == -ENOENT) {
 		say_ended(w, &q);

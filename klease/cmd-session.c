@@ -325,7 +325,7 @@ static int list(struct world *w, const struct args *a, const struct agent *agent
 
 	(void)agent;
 	table_begin(&l.t, sizeof heads / sizeof *heads);
-	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+	for (size_t i = 0; !a->json && i < sizeof heads / sizeof *heads; i++)
 		table_cell(&l.t, heads[i]);
 	r = session_each(w, list_one, &l);
 	if (r < 0) {

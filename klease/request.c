@@ -128,6 +128,8 @@ struct awaited {
 	int64_t deadline; /* mono; 0 = none */
 	int sigfd;
 	bool hibernated_ok;
+	void (*active)(void *arg);
+	void *arg;
 };
 
 static int await(struct world *w, const struct awaited *a, struct view *v, struct progress *p)
@@ -182,6 +184,11 @@ static int await(struct world *w, const struct awaited *a, struct view *v, struc
 		}
 	}
 out:
+	/* Closing an inotify descriptor waits for a grace period of the kernel's, 7 ms and more: the command must not. */
+	if (status == KX_OK && a->active) {
+		end_progress(p);
+		a->active(a->arg);
+	}
 	statewatch_close(&s);
 	return status;
 }
@@ -202,9 +209,10 @@ static int await_and_say(struct world *w, const struct awaited *a)
 	return status;
 }
 
-int request_await(struct world *w, const struct request *q, int64_t deadline, int sigfd)
+int request_await(struct world *w, const struct request *q, int64_t deadline, int sigfd, void (*active)(void *arg),
+		  void *arg)
 {
-	struct awaited a = { q->record.id, deadline, sigfd, true };
+	struct awaited a = { q->record.id, deadline, sigfd, true, active, arg };
 	int status = await_and_say(w, &a);
 
 	if (status != KX_OK && request_end(w, q) == 0)
@@ -214,7 +222,7 @@ int request_await(struct world *w, const struct request *q, int64_t deadline, in
 
 int request_await_active(struct world *w, const char *id, int64_t deadline, int sigfd)
 {
-	struct awaited a = { id, deadline, sigfd, false };
+	struct awaited a = { id, deadline, sigfd, false, NULL, NULL };
 
 	return await_and_say(w, &a);
 }

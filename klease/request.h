@@ -26,8 +26,10 @@ int request_end(const struct world *w, const struct request *q);
  * Waits until the lease is active: KX_OK; KX_REFUSED, KX_FAILED, KX_LOST with the reason said; KX_TIMEOUT at
  * the deadline (0 = none); KX_NODAEMON; or 128 + n: signal n came at sigfd. What is not KX_OK withdraws the
  * request.
+ * active (may be NULL) is called first of all: it starts what waits for the lease.
  */
-int request_await(struct world *w, const struct request *q, int64_t deadline, int sigfd);
+int request_await(struct world *w, const struct request *q, int64_t deadline, int sigfd, void (*active)(void *arg),
+		  void *arg);
 /* The same for a lease that stands (exec): nothing is withdrawn, and a hibernated one is waited for. */
 int request_await_active(struct world *w, const char *id, int64_t deadline, int sigfd);
 /* Waits a moment for any word at all: KX_OK also when none came, *ret_heard tells. */

@@ -1,11 +1,12 @@
 /*
- * lease/beacon.h: notices/.leasewatch, the readable line that says where a tree's daemon keeps things and whether it lives.
+ * lease/beacon.h: notices/.leasewatch, the readable line that says where a tree's daemon keeps things and
+ * whether it lives.
  *
  *	state=PATH (folder of the state files) db=PATH sessions=PATH (twins) pid= pid_start= boot= mode=system|user
  *	hold=WALLMS hold_by= (while a hold is in force)
  *
- * Written by the daemon, whole; read by klease and pam_lease, who look at its owner first. A daemon lives when boot is this boot's and
- * lease_process_open() finds the process. Unknown keys are a newer daemon's and are skipped.
+ * Written by the daemon, whole; read by klease and pam_lease, who look at its owner first. A daemon lives when
+ * boot is this boot's and lease_process_open() finds the process. Unknown keys are a newer daemon's and are skipped.
  */
 #ifndef LEASE_BEACON_H
 #define LEASE_BEACON_H

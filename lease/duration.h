@@ -17,11 +17,15 @@
 #define LEASE_DURATION_SIZE 32
 
 /*
- * "1500ms", "90s", "5m", "2h", "7d", "0s": digits (no sign, no fraction, no blank), then a unit. A bare number is refused: nobody
- * knows its unit. 0, or -EINVAL (not a duration), -ERANGE (longer than LEASE_DURATION_MAX); *ret is set on success only.
+ * "1500ms", "90s", "5m", "2h", "7d", "0s": digits (no sign, no fraction, no blank), then a unit. A bare number
+ * is refused: nobody knows its unit. 0, or -EINVAL (not a duration), -ERANGE (longer than LEASE_DURATION_MAX);
+ * *ret is set on success only.
  */
 int lease_duration_parse(const char *s, int64_t *ret);
-/* The shortest exact spelling that parse reads back ("90s", "5m", "800ms"; below 1 ms is rounded up to 1 ms), or "never". */
+/*
+ * The shortest exact spelling that parse reads back ("90s", "5m", "800ms"; below 1 ms is rounded up to 1 ms),
+ * or "never".
+ */
 void lease_duration_format(char buf[LEASE_DURATION_SIZE], int64_t ns);
 /*
  * For people, after a verb ("287 s", "800 ms", "12 m", "3 h", "2 d"): a whole number, a blank, a unit; rounded

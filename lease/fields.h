@@ -1,6 +1,6 @@
 /*
- * lease/fields.h: reading a small key=value file into a struct by a table of its fields, and writing it back. For beacon.c and twin.c;
- * nobody outside lease/ includes this. No allocation, no static data that is written.
+ * lease/fields.h: reading a small key=value file into a struct by a table of its fields, and writing it back.
+ * For beacon.c and twin.c; nobody outside lease/ includes this. No allocation, no static data that is written.
  */
 #ifndef LEASE_FIELDS_H
 #define LEASE_FIELDS_H

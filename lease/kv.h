@@ -1,14 +1,15 @@
 /*
- * lease/kv.h: the one text format of leasewatch's small files (locks, asks, state files, `.leasewatch`): a header line that
- * begins with '#', then lines of key=value.
+ * lease/kv.h: the one text format of leasewatch's small files (locks, asks, state files, `.leasewatch`): a
+ * header line that begins with '#', then lines of key=value.
  *
  *	#leasewatch 1
  *	ttl=5m
  *	label=project=kruze
  *
- * Keys are 1-31 of [a-z0-9_.-] and begin with a letter; a key may repeat; a value is the rest of the line, 0-1000 bytes, no
- * control byte (what is below 32, and 127). Every line, the last one too, ends in a newline. A file is at most
- * LEASE_FILE_MAX bytes. Reader and writer keep no state, allocate nothing and point into the caller's buffer.
+ * Keys are 1-31 of [a-z0-9_.-] and begin with a letter; a key may repeat; a value is the rest of the line,
+ * 0-1000 bytes, no control byte (what is below 32, and 127). Every line, the last one too, ends in a newline. A
+ * file is at most LEASE_FILE_MAX bytes. Reader and writer keep no state, allocate nothing and point into the
+ * caller's buffer.
  */
 #ifndef LEASE_KV_H
 #define LEASE_KV_H
@@ -42,7 +43,10 @@ int lease_kv_begin(struct lease_kv *kv, const char *buf, size_t len, size_t max,
 /* 1 = a pair, 0 = the end, -EINVAL with err filled. */
 int lease_kv_next(struct lease_kv *kv, struct lease_pair *ret, struct lease_error *err);
 
-/* Writing: begin, add…, end. Errors stick: only lease_kv_end has to be looked at. A value with a control byte is -EINVAL. */
+/*
+ * Writing: begin, add…, end. Errors stick: only lease_kv_end has to be looked at. A value with a control byte
+ * is -EINVAL.
+ */
 struct lease_kv_out {
 	char *buf;
 	size_t size, len;

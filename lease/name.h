@@ -4,8 +4,8 @@
  *	lock-<surface>-<user>-<id>	a lease (in active/ or queue/)
  *	ask-<id>			a request for something else than a lease (in queue/)
  *
- * Only the trailing id is ever parsed; surface and user are for people who type ls. Bytes that are odd in a file name are written
- * as %XX, so a name never holds '/', a blank, a control byte or a byte above 126.
+ * Only the trailing id is ever parsed; surface and user are for people who type ls. Bytes that are odd in a
+ * file name are written as %XX, so a name never holds '/', a blank, a control byte or a byte above 126.
  */
 #ifndef LEASE_NAME_H
 #define LEASE_NAME_H

@@ -1,10 +1,10 @@
 /*
- * lease/record.h: what a lock file says. All of it is a claim by the file's owner: the daemon reads it once, caps it and
- * freezes it.
+ * lease/record.h: what a lock file says. All of it is a claim by the file's owner: the daemon reads it once,
+ * caps it and freezes it.
  *
- * Keys: id surface session profile runtime ttl linger usage priority pid pid_start leader leader_start boot run kind waiter
- * waiter_start label (k=v, may repeat). notices(5) has a sentence for each. An unknown key, a key twice (but label), a bad
- * value: an error with its line. Nothing is guessed.
+ * Keys: id surface session profile runtime ttl linger usage priority pid pid_start leader leader_start boot run
+ * kind waiter waiter_start label (k=v, may repeat). notices(5) has a sentence for each. An unknown key, a key
+ * twice (but label), a bad value: an error with its line. Nothing is guessed.
  */
 #ifndef LEASE_RECORD_H
 #define LEASE_RECORD_H
@@ -59,9 +59,9 @@ int lease_usage_parse(const char *s, enum lease_usage *ret); /* -EINVAL */
 /* 0 and the length, or -EINVAL (a field that parse would refuse) or -ENOSPC. Writes only what was said. */
 int lease_record_format(const struct lease_record *r, char *buf, size_t size, size_t *ret_len);
 /*
- * -ENODATA: no header of ours (a bare lock or rubbish); -EINVAL: ours, but wrong, and err says where and what to do. *r is
- * filled on success only. A record without id is fine (the name has it); with one that differs from the name's, the caller
- * refuses.
+ * -ENODATA: no header of ours (a bare lock or rubbish); -EINVAL: ours, but wrong, and err says where and what
+ * to do. *r is filled on success only. A record without id is fine (the name has it); with one that differs
+ * from the name's, the caller refuses.
  */
 int lease_record_parse(const char *buf, size_t len, struct lease_record *r, struct lease_error *err);
 

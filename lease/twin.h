@@ -1,10 +1,11 @@
 /*
- * lease/twin.h: sessions/ID, the root-owned twin of a login's lock. What only root may claim stands here: who leads the session, and that
- * PAM (not a hand) closed it.
+ * lease/twin.h: sessions/ID, the root-owned twin of a login's lock. What only root may claim stands here: who
+ * leads the session, and that PAM (not a hand) closed it.
  *
- *	id= uid= surface= service= leader= leader_start= boot= audit=SESSIONID (0 = not set) closed=WALLMS (0, or not said: open)
+ *	id= uid= surface= service= leader= leader_start= boot= audit=SESSIONID (0 = not set) closed=WALLMS (0,
+ *	or not said: open)
  *
- * Written by pam_lease at open and again at close, by temporary name and rename; read by the daemon, which believes it only
+ * Written whole by pam_lease at open; at close a line is added (closed). Read by the daemon, which believes it only
  * when root owns it and nobody else can write it. Removed by the daemon when the session's lease has ended.
  */
 #ifndef LEASE_TWIN_H

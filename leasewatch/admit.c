@@ -21,6 +21,22 @@ static void user_from_name(const char *name, const char *surface, char user[LEAS
 	(void)snprintf(user, LEASE_USER_SIZE, "%.*s", (int)(len - skip - LEASE_ID_SIZE), name + skip);
 }
 
+/* The numbers it is to be judged by: the settings', under them its record's wishes. 0, or -1 with the reason. */
+static int policy_of(const struct watcher *w, const struct lease_record *rec, struct policy *ret, char why[LEASE_WHY_SIZE],
+		     char note[160])
+{
+	if (settings_policy(w->settings, rec->surface, rec->profile, ret) < 0) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "no such profile: %s", rec->profile);
+		return -1;
+	}
+	if (rec->is_session) {
+		/* It has no workload: the runtime that drives nothing, and its use is its own beats. */
+		(void)snprintf(ret->runtime, sizeof(ret->runtime), "session");
+		ret->usage = LEASE_USAGE_EXPLICIT;
+	}
+	return policy_apply_record(ret, rec, why, note) < 0 ? -1 : 0;
+}
+
 /* Everything that can be said against a request without a look at the host's load. 0, or -1 with the reason. */
 static int check(struct watcher *w, struct entry *e, char why[LEASE_WHY_SIZE])
 {
@@ -35,21 +51,14 @@ static int check(struct watcher *w, struct entry *e, char why[LEASE_WHY_SIZE])
 			       u->leases - 1, quota);
 		return -1;
 	}
-	if (settings_policy(w->settings, l->record.surface, l->record.profile, &l->policy) < 0) {
-		(void)snprintf(why, LEASE_WHY_SIZE, "no such profile: %s", l->record.profile);
-		return -1;
-	}
 	if (l->record.is_session) {
-		/* It has no workload: the runtime that drives nothing, and its use is its own beats. */
-		(void)snprintf(l->policy.runtime, sizeof(l->policy.runtime), "session");
-		l->policy.usage = LEASE_USAGE_EXPLICIT;
 		l->record.usage = LEASE_USAGE_UNSET;
 		l->record.runtime[0] = '\0';
 	} else if (strcmp(l->record.runtime, "session") == 0) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "runtime session is for sessions: kind=session");
 		return -1;
 	}
-	if (policy_apply_record(&l->policy, &l->record, why, note) < 0)
+	if (policy_of(w, &l->record, &l->policy, why, note) < 0)
 		return -1;
 	if (note[0])
 		log_info("%s: %s", l->id, note);
@@ -90,7 +99,8 @@ static int read_record(int dirfd, const char *name, const char *id, uint32_t uid
 		(void)snprintf(why, LEASE_WHY_SIZE, "its record cannot be read: %s", strerror(-r));
 	} else if ((r = lease_record_parse(buf, len, rec, &err)) < 0) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "its record, line %d: %.100s", err.line,
-			       r == -ENODATA ? "the first line must be #leasewatch 1" : log_escape(shown, sizeof(shown), err.what));
+			       r == -ENODATA ? "the first line must be #leasewatch 1"
+					     : log_escape(shown, sizeof(shown), err.what));
 		lease_record_init(rec);
 	} else if (rec->id[0] && strcmp(rec->id, id) != 0) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "its record is of %s, its name is not", rec->id);
@@ -131,6 +141,7 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 	l->created_wall = l->since_wall = w->now.wall;
 	l->skew = w->now.wall - w->now.mono;
 	e->place = kind == WATCH_QUEUE ? AT_QUEUE : AT_ACTIVE;
+	admit_add(w, e);
 	e->quiet = !ration_left(w, e->user, RATION_DENIALS, NULL);
 	user_from_name(l->name, rec.surface, l->user);
 	(void)snprintf(l->why, sizeof(l->why), "asked for");
@@ -142,10 +153,11 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 		return;
 	}
 	life_follow(w, e);
-	w->admit = true;
+	if (l->state == ST_REQUESTED)
+		admit_wait(w, e);
 }
 
-struct runtime *runtime_get(struct watcher *w, const char *name)
+static struct runtime *runtime_get(struct watcher *w, const char *name)
 {
 	struct runtime *r, *useless = NULL;
 	int n = 0;
@@ -180,7 +192,8 @@ static int runtime_ready(struct watcher *w, const struct entry *e, char why[LEAS
 	if (!r)
 		return 0;
 	if (!r->asked && e->quiet) {
-		(void)snprintf(why, LEASE_WHY_SIZE, "too many requests of yours came to nothing: runtime %s is not tried for now", name);
+		(void)snprintf(why, LEASE_WHY_SIZE, "too many requests of yours came to nothing: runtime %s is not tried for now",
+			       name);
 		return -1;
 	}
 	if (!r->asked) {
@@ -211,13 +224,17 @@ static bool goes_before(const struct entry *e, const struct entry *best)
 /* The request that is to be admitted next. */
 static struct entry *next_request(struct watcher *w)
 {
-	struct entry *best = NULL;
+	struct entry *e, *next, *best = NULL;
 
-	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e)) {
+	TAILQ_FOREACH_SAFE(e, &w->requests, request, next) {
 		char why[LEASE_WHY_SIZE];
-		if (e->l.state != ST_REQUESTED || !fair_place(w->starting, e->user->starting) ||
-		    !ration_left(w, e->user, RATION_STARTS, NULL))
+		int64_t when;
+		if (e->retry > w->now.mono || !fair_place(w->starting, e->user->starting))
 			continue;
+		if (!ration_left(w, e->user, RATION_STARTS, &when)) {
+			w->admit_at = when < w->admit_at ? when : w->admit_at;
+			continue;
+		}
 		int ready = runtime_ready(w, e, why);
 		if (ready < 0) {
 			deny(w, e, why);
@@ -231,63 +248,93 @@ static struct entry *next_request(struct watcher *w)
 	return best;
 }
 
+void admit_add(struct watcher *w, struct entry *e)
+{
+	TAILQ_INSERT_TAIL(&w->requests, e, request);
+	w->admit = true;
+}
+
+void admit_wait(struct watcher *w, struct entry *e)
+{
+	int64_t timeout = settings_daemon(w->settings)->queue_timeout;
+	int64_t due = timeout == LEASE_NEVER ? LEASE_NEVER : e->l.created + timeout;
+
+	if (due <= w->now.mono) {
+		deny(w, e, "waited for queue_timeout and there was no room");
+		return;
+	}
+	if (e->retry > w->now.mono) {
+		due = e->retry < due ? e->retry : due;
+	} else if (e->retry != 0) {
+		e->retry = 0;
+		w->admit = true;
+	}
+	entry_due(w, e, due);
+}
+
 /*
- * Lets in what there is room for. Room, for now, is a free act: no more starts side by side than the actor runs at a time, and the
- * last ones are for users who have none under way. What waits longer than queue_timeout is denied.
+ * Lets in what there is room for. Room, for now, is a free act: no more starts side by side than the actor runs
+ * at a time, and the last ones are for users who have none under way.
  */
 void admit_run(struct watcher *w)
 {
-	int64_t timeout = settings_daemon(w->settings)->queue_timeout;
-	bool waiting = false;
 	struct entry *e;
 
+	w->admit = false;
+	w->admit_at = LEASE_NEVER;
 	while (!w->broken && w->starting < WATCHER_ACTS && (e = next_request(w)) != NULL) {
 		e->user->admitted = ++w->admissions;
 		ration_take(w, e->user, RATION_STARTS);
 		step(w, e, EV_ADMIT, w->now.mono, strcmp(e->l.why, "asked for") != 0 ? e->l.why : "there is room");
 	}
-	for (e = entry_next(w, NULL); e; e = entry_next(w, e)) {
-		if (e->l.state != ST_REQUESTED)
-			continue;
-		if (timeout != LEASE_NEVER && w->now.mono - e->l.created >= timeout) {
-			deny(w, e, "waited for queue_timeout and there was no room");
-			continue;
-		}
-		waiting = true;
-		int64_t due = timeout == LEASE_NEVER ? LEASE_NEVER : e->l.created + timeout, when;
-		if (!ration_left(w, e->user, RATION_STARTS, &when) && when < due)
-			due = when;
-		entry_due(w, e, due);
-	}
-	w->admit = waiting && w->starting < WATCHER_ACTS;
 }
 
-/* New settings for leases that live: what would be due by them now gets a fresh full period, and the log says how many. */
+/* What would end it now gets a fresh full period. True: something would have. */
+static bool fresh_period(struct lease *l, int64_t now)
+{
+	/* neither a hold nor a grace: these only put it off */
+	const struct judge j = { .observe_every = LEASE_NEVER };
+	struct verdict v;
+	bool fresh = false;
+
+	for (;;) {
+		lease_verdict(l, &j, now, &v);
+		if (v.event == EV_LIFETIME_DUE && l->created != now)
+			l->created = now;
+		else if (v.event == EV_EXPIRY_DUE && l->renewed != now)
+			l->renewed = now, l->warned = false;
+		else if ((v.event == EV_LINGER_DUE || v.event == EV_RETENTION_DUE) && l->since != now)
+			l->since = now;
+		else
+			return fresh;
+		fresh = true;
+	}
+}
+
+/*
+ * New settings for leases that live: what would be due by them now gets a fresh full period, and the log says
+ * how many.
+ */
 void admit_policy_reload(struct watcher *w)
 {
 	int fresh = 0;
 
 	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e)) {
 		struct policy p;
-		char why[160], note[160];
+		char why[LEASE_WHY_SIZE], note[160];
 		if (!state_living(e->l.state) && e->l.state != ST_REQUESTED)
 			continue;
-		if (settings_policy(w->settings, e->l.record.surface, e->l.record.profile, &p) < 0) {
-			log_warn("%s: profile %s has gone from the configuration: it keeps its old numbers", e->l.id,
-				 e->l.record.profile);
+		if (policy_of(w, &e->l.record, &p, why, note) < 0) {
+			log_warn("%s keeps its old numbers: %s", e->l.id, why);
 			continue;
 		}
-		if (policy_apply_record(&p, &e->l.record, why, note) < 0)
-			continue;
 		/* What drives it can't change under it. */
 		memcpy(p.runtime, e->l.policy.runtime, sizeof(p.runtime));
+		/* This one may be its session's. */
+		if (e->l.state == ST_LINGERING)
+			p.linger = e->l.policy.linger;
 		e->l.policy = p;
-		if (lease_expires(&e->l) <= w->now.mono || e->l.created + p.max_lifetime <= w->now.mono) {
-			e->l.renewed = w->now.mono;
-			if (p.max_lifetime != LEASE_NEVER && e->l.created + p.max_lifetime <= w->now.mono)
-				e->l.created = w->now.mono;
-			fresh++;
-		}
+		fresh += fresh_period(&e->l, w->now.mono);
 		e->row_dirty = e->view_dirty = true;
 		entry_changed(w, e);
 		entry_due(w, e, w->now.mono);

@@ -14,7 +14,8 @@ int send_request(struct watcher *w, struct act_request *r)
 	r->size = sizeof(*r);
 	r->serial = ++w->serial;
 	if (!wire_request_valid(r)) {
-		log_err("%s %s: a request of our own is not valid; please report it", act_verb_name((enum act_verb)r->verb), r->id);
+		log_err("%s %s: a request of our own is not valid; please report it",
+			act_verb_name((enum act_verb)r->verb), r->id);
 		return -EINVAL;
 	}
 	ssize_t n = send(w->peer.fd, r, sizeof(*r), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -36,7 +37,9 @@ static void capabilities(struct watcher *w, const struct act_answer *a)
 		memcpy(r->line, a->line, sizeof(r->line));
 		if (r->works)
 			log_info("runtime %s: hibernate %s, snapshot %s", r->name,
-				 a->caps & ACT_CAP_HIBERNATE_DISK ? "to disk" : a->caps & ACT_CAP_HIBERNATE_FROZEN ? "frozen" : "none",
+				 a->caps & ACT_CAP_HIBERNATE_DISK	 ? "to disk"
+				 : a->caps & ACT_CAP_HIBERNATE_FROZEN ? "frozen"
+								      : "none",
 				 a->caps & ACT_CAP_SNAPSHOT ? "yes" : "no");
 		else
 			log_warn("runtime %s does not work here: %s", r->name, a->line);
@@ -58,14 +61,18 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 	const char *line = a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome);
 	int64_t now = w->now.mono;
 
-	if (a->verb != ACT_STAT && a->verb != ACT_WARN)
+	e->unplaced = false;
+	/* A late answer, to an act that was given up, must not take the deadline off the one that is under way. */
+	if (a->serial == e->serial)
 		e->l.act_deadline = 0;
 	switch ((enum act_verb)a->verb) {
 	case ACT_CREATE:
 		if (done)
 			take_place(e, a);
-		step(w, e, done ? EV_STARTED : EV_START_FAILED, now, !done ? line : e->l.record.is_session ? "the session has begun" : "its workload runs");
-		w->admit = true;
+		if (!done)
+			step(w, e, EV_START_FAILED, now, line);
+		else
+			step(w, e, EV_STARTED, now, e->l.record.is_session ? "the session has begun" : "its workload runs");
 		break;
 	case ACT_STAT:
 		if (e->l.record.is_session) {
@@ -128,6 +135,9 @@ void answers_read(struct watcher *w)
 			w->broken = true;
 			return;
 		}
+		/* There may have been no room in the socket for what admission asks of a runtime; there is now. */
+		if (!TAILQ_EMPTY(&w->requests))
+			w->admit = true;
 		if (!a.more && (u = flight_landed(w, a.serial, &enter)) != NULL && enter)
 			ask_execs_enter(w, u);
 		if (a.verb == ACT_CAPABILITIES) {

@@ -138,7 +138,9 @@ static void ask_exec(struct watcher *w, const char *ask, const struct ask *q, ui
 		answer(w, ask, "refused", "too many commands of yours run in leases: 128 is the limit");
 		return;
 	}
-	if (!(x = calloc(1, sizeof(*x))) || source_add(w, &x->src, SRC_EXEC, fd, x) < 0) {
+	if (!(x = calloc(1, sizeof(*x))))
+		close(fd);
+	if (!x || source_add(w, &x->src, SRC_EXEC, fd, x) < 0) {
 		free(x);
 		answer(w, ask, "failed", "the daemon has no room for it now: try again later");
 		return;
@@ -282,8 +284,8 @@ void ask_receive(struct watcher *w, const char *name)
 		return;
 	}
 	/*
-	 * An answer is whose ask came first: a second ask of that id, in another's name, must not be answered in its place, which for
-	 * an exec is empty until it was let in.
+	 * An answer is whose ask came first: a second ask of that id, in another's name, must not be answered
+	 * in its place, which for an exec is empty until it was let in.
 	 */
 	if (answered(w, id)) {
 		report_rubbish(w, st.uid, name, "an ask of that id has been answered already, or will be: removed");
@@ -353,8 +355,8 @@ void ask_lease_active(struct watcher *w, const struct entry *e)
 }
 
 /*
- * Only so many at a time: an act on a lease waits for those before it on the same one, and a hundred commands that are slow to be let
- * in (which is their owner's doing) would put off its end.
+ * Only so many at a time: an act on a lease waits for those before it on the same one, and a hundred commands
+ * that are slow to be let in (which is their owner's doing) would put off its end.
  */
 void ask_execs_enter(struct watcher *w, struct user *u)
 {

@@ -37,8 +37,10 @@ struct entry *entry_find(struct watcher *w, const char *id)
 {
 	struct entry key;
 
-	/* Names of other files are asked for too: cut, they are nobody's id. */
-	(void)snprintf(key.l.id, sizeof(key.l.id), "%s", id);
+	/* Of a file in state/ the name may be any. */
+	if (strnlen(id, sizeof(key.l.id)) != sizeof(key.l.id) - 1)
+		return NULL;
+	memcpy(key.l.id, id, sizeof(key.l.id));
 	return RB_FIND(entries_by_id, &w->by_id, &key);
 }
 
@@ -114,7 +116,6 @@ void entry_free(struct watcher *w, struct entry *e)
 		LIST_REMOVE(e, changed);
 	if (e->in_out)
 		TAILQ_REMOVE(&w->out, e, out);
-	e->user->leases--;
 	RB_REMOVE(entries_by_id, &w->by_id, e);
 	free(e->cgroup);
 	free(e);

@@ -41,6 +41,8 @@ void fair_started(struct watcher *w, struct entry *e, int by)
 {
 	w->starting += by;
 	e->user->starting += by;
+	if (by < 0)
+		w->admit = true; /* its place is free */
 }
 
 int flight_send(struct watcher *w, struct act_request *r, struct user *u, bool enter)

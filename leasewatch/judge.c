@@ -25,7 +25,10 @@ static int64_t read_cpu(const struct entry *e)
 
 static void saw_beat(struct watcher *w, struct entry *e, int64_t at)
 {
-	/* Beats are no use for a lease whose use is to be observed; asleep, they still wake it: nothing else could. */
+	/*
+	 * Beats are no use for a lease whose use is to be observed; asleep, they still wake it: nothing else
+	 * could.
+	 */
 	bool awake = e->l.state == ST_ACTIVE || e->l.state == ST_IDLE;
 
 	if (awake && e->l.policy.usage == LEASE_USAGE_OBSERVED)
@@ -103,9 +106,15 @@ static void judge(struct watcher *w, struct entry *e)
 	struct lease *l = &e->l;
 	struct verdict v = { .look_at = LEASE_NEVER };
 
-	/* Each event moves the state or a mark, so this ends; the bound is for a mistake of ours. */
-	for (int i = 0; i < 16 && !w->broken && !state_ended(l->state); i++) {
+	if (l->state == ST_REQUESTED) {
+		admit_wait(w, e);
+		return;
+	}
+	/* Each event moves the state or a mark, or is held up; the bound is for a mistake of ours. */
+	for (int i = 0; i < 16 && !w->broken && !state_ended(l->state) && e->retry <= w->now.mono; i++) {
 		lease_verdict(l, &w->judge, w->now.mono, &v);
+		if (v.want_cpu && e->unplaced)
+			break; /* neither use nor silence: judged when it is known where to look */
 		if (v.want_cpu) {
 			bool broken = l->cpu_broken;
 			bool use = lease_saw_cpu(l, &w->judge, w->now.mono, read_cpu(e));
@@ -130,6 +139,8 @@ static void judge(struct watcher *w, struct entry *e)
 	if (state_ended(l->state))
 		return;
 	arm(w, e);
+	if (e->retry > w->now.mono && e->retry < v.look_at)
+		v.look_at = e->retry;
 	entry_due(w, e, e->polled && v.look_at > w->now.mono + POLL ? w->now.mono + POLL : v.look_at);
 }
 

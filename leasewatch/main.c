@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ struct options {
 	bool user_mode, foreground, check, verbose;
 	const char *notices, *state, *config;
 	char config_default[512];
+	char config_whole[PATH_MAX]; /* --config's, from the root: the daemon reads it again from elsewhere */
 };
 
 static void usage(FILE *out)
@@ -89,6 +91,13 @@ static void parse_options(int argc, char **argv, struct options *o)
 		usage(stderr);
 		exit(2);
 	}
+}
+
+static void whole_config(struct options *o)
+{
+	/* One that isn't there is said by who reads it. */
+	if (o->config && o->config[0] != '/' && realpath(o->config, o->config_whole))
+		o->config = o->config_whole;
 }
 
 static void print_error(void *arg, const char *file, int line, const char *what)
@@ -146,14 +155,18 @@ static void find_user(const struct settings *s, struct house_paths *p)
 		errx(1, "system mode needs root. For yourself alone: leasewatch --user");
 	struct passwd *pw = getpwnam(user);
 	if (!pw)
-		errx(1, "there is no user %s: run \"klease init\" as root, which makes it (or name another in [daemon] user)", user);
+		errx(1, "there is no user %s: run \"klease init\" as root, which makes it (or name another in [daemon] user)",
+		     user);
 	if (pw->pw_uid == 0)
 		errx(1, "[daemon] user = %s is root: what reads users' files must not be", user);
 	p->uid = pw->pw_uid;
 	p->gid = pw->pw_gid;
 }
 
-/* To the background: the first process stays until the daemon is ready, so that its exit status says how the start went. */
+/*
+ * To the background: the first process stays until the daemon is ready, so that its exit status says how the
+ * start went.
+ */
 static int background(void)
 {
 	int ready[2], status;
@@ -188,7 +201,10 @@ static void lose_terminal(void)
 	close(null);
 }
 
-/* Each lease may need three descriptors (leader, workload, waiter), and 1024 are soon used up. Nothing is ever run from here. */
+/*
+ * Each lease may need three descriptors (leader, workload, waiter), and 1024 are soon used up. Nothing is ever
+ * run from here.
+ */
 static void raise_files(void)
 {
 	struct rlimit r;
@@ -265,6 +281,7 @@ int main(int argc, char **argv)
 	parse_options(argc, argv, &o);
 	(void)umask(022);
 	default_config(&o);
+	whole_config(&o);
 	struct settings *s = load_settings(&o);
 	if (o.check) {
 		if (o.verbose)

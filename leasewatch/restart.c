@@ -1,8 +1,10 @@
 /*
- * restart.c: the daemon begins: what the registry says lives is found again. `kill -9` at any time reaps nothing that is held.
+ * restart.c: the daemon begins: what the registry says lives is found again. `kill -9` at any time reaps
+ * nothing that is held.
  *
- * Same boot: CLOCK_MONOTONIC went on, so every stored time holds; the time since the last checkpoint is credited, one renew_grace at
- * most in all. Another boot: stored times mean nothing, and the processes of then are gone.
+ * Same boot: CLOCK_MONOTONIC went on, so every stored time holds; the time since the last checkpoint is
+ * credited, one renew_grace at most in all. Another boot: stored times mean nothing, and the processes of then
+ * are gone.
  */
 #include "config.h"
 
@@ -45,6 +47,8 @@ static int load_one(void *arg, const struct lease *l)
 	}
 	if (e->l.state == ST_STARTING)
 		fair_started(w, e, 1);
+	if (e->l.state == ST_REQUESTED)
+		admit_add(w, e);
 	entry_due(w, e, now);
 	ld->n++;
 	return 0;
@@ -71,11 +75,11 @@ static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 	step(w, e, EV_RESTART, w->now.mono, "the daemon has restarted");
 	if (!state_ended(e->l.state))
 		life_follow(w, e);
-	if (e->l.state == ST_REQUESTED)
-		w->admit = true;
 	/* Where its CPU is read, and whether it is there at all, only its runtime knows. */
-	if (state_living(e->l.state) && e->act == ACT_NONE && !e->l.record.is_session)
+	if (state_living(e->l.state) && e->act == ACT_NONE && !e->l.record.is_session) {
 		want_act(w, e, ACT_STAT);
+		e->unplaced = true;
+	}
 	e->view_dirty = true;
 	entry_changed(w, e);
 }

@@ -1,10 +1,12 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "os/log.h"
 #include "watcher.h"
@@ -12,7 +14,10 @@
 /* Rubbish is reported this often a user and hour: enough to find it, too little to fill a disk with. */
 #define REPORTS 10
 #define REPORTS_WINDOW (INT64_C(3600) * LEASE_NS_PER_S)
-/* So many files a user and hour may lie about that are no locks: the inodes of the tree are all users' together. */
+/*
+ * So many files a user and hour may lie about that are no locks: the tree has a bounded number of inodes, for
+ * all users together.
+ */
 #define STRAYS 500
 /* One that is on its way to another name counts for so much less: requests by hand begin like that. */
 #define STRAY_WEIGHT 10
@@ -51,7 +56,8 @@ void stray(struct watcher *w, int dirfd, const char *name, const struct lease_st
 		u->strays_from = w->now.mono;
 	}
 	if (u->strays <= most && u->strays + weight > most)
-		log_warn("uid %u: more than %d files in the tree that are no locks: removed at sight for an hour", st->uid, STRAYS);
+		log_warn("uid %u: more than %d files in the tree that are no locks: removed at sight for an hour",
+			 st->uid, STRAYS);
 	if (u->strays <= most)
 		u->strays += weight;
 	if (u->strays > most && locks_remove(dirfd, name) < 0)
@@ -160,7 +166,8 @@ static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *
 	else if (st.size <= 1 && S_ISREG(st.mode) && st.uid == e->l.uid)
 		(void)locks_remove(dirfd, name);
 	else
-		refuse_file(w, dirfd, name, st.uid, "has the id of another lease: moved to the quarantine, the earlier one stands");
+		refuse_file(w, dirfd, name, st.uid,
+			    "has the id of another lease: moved to the quarantine, the earlier one stands");
 }
 
 static void scan_lock(struct watcher *w, enum watch_kind kind, const char *name)
@@ -287,8 +294,8 @@ void scan_all(struct watcher *w)
 	s.kind = WATCH_QUEUE;
 	(void)lease_list(w->house.tree.queue, scan_one, &s);
 	/*
-	 * In the order in which they came, as events would have told: a request's name can be read by everybody,
-	 * and of two with one id the earlier stands.
+	 * In the order in which they came, as events would have told: a request's name can be read by
+	 * everybody, and of two with one id the earlier stands.
 	 */
 	if (s.n > 0)
 		qsort(s.v, s.n, sizeof(*s.v), older);

@@ -17,7 +17,10 @@ static int64_t ms(int64_t ns)
 	return ns / LEASE_NS_PER_MS;
 }
 
-/* The registry cannot be written: nothing is decided on a record that can't be kept. We end; a restart finds the last good one. */
+/*
+ * The registry cannot be written: nothing is decided on a record that can't be kept. We end; a restart finds
+ * the last good one.
+ */
 static void registry_failed(struct watcher *w, const char *what)
 {
 	log_err("registry: %s: %s. Nothing is decided until it can be written; leases stand as they are", what,
@@ -58,7 +61,10 @@ struct lock_ref lock_of(const struct entry *e)
 	return (struct lock_ref){ .name = e->l.name, .uid = e->l.uid, .dev = e->l.dev, .ino = e->l.ino, .mtime = e->l.mtime };
 }
 
-/* Does what the cell wants of the lock before the state moves. Gives the event to take instead, or ev; EV_NONE: it must wait. */
+/*
+ * Does what the cell wants of the lock before the state moves. Gives the event to take instead, or ev; EV_NONE:
+ * it must wait.
+ */
 static enum event move_lock(struct watcher *w, struct entry *e, const struct cell *c, enum event ev)
 {
 	struct lock_ref ref = lock_of(e);
@@ -106,6 +112,14 @@ void want_act(struct watcher *w, struct entry *e, enum act_verb verb)
 	e->in_out = true;
 }
 
+static void unwant_act(struct watcher *w, struct entry *e)
+{
+	if (e->in_out)
+		TAILQ_REMOVE(&w->out, e, out);
+	e->in_out = false;
+	e->act = ACT_NONE;
+}
+
 static void tell(struct watcher *w, const struct entry *e, const char *from, uint32_t actions)
 {
 	if (e->quiet) {
@@ -127,6 +141,7 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	const struct cell *c = &state_table[l->state][ev];
 	enum state from = l->state;
 	int64_t deadline = lease_expires(l);
+	bool was_warned = l->warned;
 	char shown[LEASE_WHY_SIZE * 2], because[LEASE_WHY_SIZE];
 
 	if (w->broken)
@@ -143,9 +158,11 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	}
 	enum event instead = move_lock(w, e, c, ev);
 	if (instead == EV_NONE) {
-		entry_due(w, e, w->now.mono + LEASE_NS_PER_S);
+		e->retry = w->now.mono + LEASE_NS_PER_S;
+		entry_due(w, e, e->retry);
 		return;
 	}
+	e->retry = 0;
 	if (instead == EV_BEAT && ev != EV_BEAT) {
 		struct lock_ref ref = lock_of(e);
 		struct lease_stat st;
@@ -164,6 +181,11 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		return;
 	}
 	lease_apply(l, ev, at, w->now.mono, w->now.wall, because);
+	if (from == ST_REQUESTED && l->state != ST_REQUESTED)
+		TAILQ_REMOVE(&w->requests, e, request);
+	/* What waits for a free act is for a life that is over: a hold may keep the destroy away that would take its place. */
+	if (state_living(from) && !state_living(l->state))
+		unwant_act(w, e);
 	for (size_t i = 0; i < sizeof(action_of) / sizeof(action_of[0]); i++)
 		if (c->actions & action_of[i])
 			want_act(w, e, act_of[i]);
@@ -171,8 +193,14 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		fair_started(w, e, l->state == ST_STARTING ? 1 : -1);
 	if (c->actions & AC_END)
 		archive_lock(w, e);
-	if (c->actions != AC_IGNORE) {
-		e->row_dirty = e->view_dirty = true;
+	/*
+	 * A beat that changes no state is written nowhere: readers stat the lock, and after a crash its mtime
+	 * tells. But a warning that no longer holds is taken back.
+	 */
+	bool beat_only = l->state == from && !(c->actions & ~(AC_RENEW | AC_USE | AC_IGNORE));
+	if (!beat_only || was_warned != l->warned) {
+		e->row_dirty = e->row_dirty || !beat_only;
+		e->view_dirty = true;
 		entry_changed(w, e);
 	}
 	if (l->state != from)
@@ -189,6 +217,8 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		source_drop(w, &e->waiter);
 	if (!state_living(l->state) && state_living(from))
 		ask_lease_over(w, e);
+	if (state_ended(l->state) && !state_ended(from))
+		e->user->leases--;
 	if (l->record.is_session && l->state == ST_ACTIVE && from == ST_STARTING)
 		session_begun(w, e);
 	if (l->record.is_session && !state_living(l->state) && state_living(from))
@@ -253,7 +283,8 @@ static void write_view(struct watcher *w, struct entry *e)
 	int n = 0;
 
 	if (w->hold_wall != 0)
-		(void)snprintf(held, sizeof(held), "held by %s: nothing is destroyed until the hold is lifted or over", w->hold_by);
+		(void)snprintf(held, sizeof(held), "held by %s: nothing is destroyed until the hold is lifted or over",
+			       w->hold_by);
 	view_of(&e->l, w->now.mono, w->now.wall, held, &v);
 	if (registry_history(w->registry, e->l.id, VIEW_HISTORY, rows, &n) < 0)
 		n = 0;
@@ -289,11 +320,16 @@ static int send_act(struct watcher *w, struct entry *e)
 	int s = flight_send(w, &r, e->user, false);
 	if (s < 0)
 		return s;
-	/* Behind another act on the same lease it waits for that one's deadline too; the rest is the way there and back. */
-	if (e->act == ACT_STAT)
+	/*
+	 * Behind another act on the same lease it waits for that one's deadline too; the rest is the way there
+	 * and back.
+	 */
+	if (e->act == ACT_STAT) {
 		e->stat_sent = true;
-	else
-		e->l.act_deadline = w->now.mono + 2 * r.deadline + 10 * LEASE_NS_PER_S;
+		return 0;
+	}
+	e->serial = r.serial;
+	e->l.act_deadline = w->now.mono + 2 * r.deadline + 10 * LEASE_NS_PER_S;
 	return 0;
 }
 
@@ -305,12 +341,14 @@ int flush(struct watcher *w)
 	while ((e = fair_next_act(w)) != NULL) {
 		int r = send_act(w, e);
 		if (r == -EAGAIN || r == -ENOMEM)
-			break; /* tried again when an answer has come: there are acts under way, else the socket were empty */
+			/*
+			 * tried again when an answer has come: there are acts under way, else the socket were
+			 * empty
+			 */
+			break;
 		if (r < 0)
 			return r;
-		TAILQ_REMOVE(&w->out, e, out);
-		e->in_out = false;
-		e->act = ACT_NONE;
+		unwant_act(w, e);
 		entry_due(w, e, w->now.mono); /* its deadline counts from now */
 	}
 	while ((e = LIST_FIRST(&w->changed)) != NULL) {

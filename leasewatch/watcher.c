@@ -43,6 +43,10 @@ static int64_t next_wake(struct watcher *w)
 	struct entry *e = entry_first_due(w);
 	int64_t at = e ? e->due : LEASE_NEVER;
 
+	if (w->admit)
+		return w->now.mono;
+	if (w->admit_at < at)
+		at = w->admit_at;
 	if (!quiet(w) && w->checkpoint + checkpoint_every(w) < at)
 		at = w->checkpoint + checkpoint_every(w);
 	if (w->hold_wall != 0 && w->judge.hold_until < at)
@@ -198,7 +202,8 @@ static void room(struct watcher *w)
 	w->room_at = w->now.mono + ROOM_EVERY;
 	locks_make_room(&w->house, w->now.wall, settings_daemon(w->settings)->archive_keep);
 	if (locks_crowded(&w->house))
-		log_err("%s: less than a quarter of its room is free, and the archive is empty: see who fills it (find -size +8 -ls)",
+		log_err("%s: less than a quarter of its room is free, and the archive is empty: see who fills it "
+			"(find -size +8 -ls)",
 			w->paths.notices);
 	else
 		log_warn("%s was nearly full: what was longer than a lock, and the oldest of the archive, was removed",
@@ -237,7 +242,10 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 {
 	if (!turn_begin(w))
 		return false;
-	/* What ended in this turn is freed at its end, so no source goes away under an event that is still to come. */
+	/*
+	 * What ended in this turn is freed at its end, so no source goes away under an event that is still to
+	 * come.
+	 */
 	for (int i = 0; i < n && !w->broken; i++) {
 		struct source *s = events[i].data.ptr;
 		if (s->fd >= 0)
@@ -251,7 +259,7 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 		scan_all(w);
 	scan_doubts(w);
 	look_at_due(w);
-	if (w->admit)
+	if (w->admit || w->admit_at <= w->now.mono)
 		admit_run(w);
 	look_at_due(w); /* what was admitted or asked for in this turn */
 	upkeep(w);
@@ -307,7 +315,8 @@ static int open_sources(struct watcher *w)
 	w->scan_at = LEASE_NEVER;
 	r = watch_open(&w->house.tree, &w->watch, &fd);
 	if (r < 0) {
-		log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every second instead",
+		log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every "
+			"second instead",
 			strerror(-r));
 		w->scan_at = 0;
 		return 0;
@@ -374,12 +383,13 @@ int watcher_run(struct watcher *w)
 	RB_INIT(&w->users);
 	LIST_INIT(&w->changed);
 	TAILQ_INIT(&w->out);
+	TAILQ_INIT(&w->requests);
 	LIST_INIT(&w->execs);
 	LIST_INIT(&w->execs_over);
 	LIST_INIT(&w->flights);
 	SLIST_INIT(&w->runtimes);
 	TAILQ_INIT(&w->doubts);
-	w->timer_set = LEASE_NEVER;
+	w->timer_set = w->admit_at = LEASE_NEVER;
 	int r = 1;
 	if (begin(w) == 0) {
 		say_ready(w);

@@ -50,9 +50,12 @@ struct entry {
 	struct user *user;	/* the requester's */
 	enum place place;
 	int64_t due;		/* mono; LEASE_NEVER = not in the tree of what is due */
+	int64_t retry;		/* mono; a step that its lock held up is not tried again before; 0 = none */
 	struct source leader, work, waiter; /* pidfds */
 	enum act_verb act;	/* to be sent after the commit; ACT_NONE = none */
+	uint64_t serial;	/* of the act that act_deadline is for */
 	bool stat_sent;		/* a session: it was asked whether it lives */
+	bool unplaced;		/* taken up after a restart: its runtime has not said yet where its CPU is read */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
 	bool watched, polled;	/* the lock's own watch; where there is none, it is looked at every second */
 	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
@@ -64,6 +67,7 @@ struct entry {
 	struct lease_process tree;
 	RB_ENTRY(entry) by_id, by_due;
 	LIST_ENTRY(entry) changed;
+	TAILQ_ENTRY(entry) request; /* REQUESTED: among w->requests */
 	TAILQ_ENTRY(entry) out; /* waits for a free act */
 	bool in_out;
 };
@@ -169,7 +173,7 @@ struct watcher {
 	struct entries_by_due by_due;
 	struct users users;
 	LIST_HEAD(, entry) changed;
-	TAILQ_HEAD(, entry) out;
+	TAILQ_HEAD(, entry) out, requests;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
 	LIST_HEAD(, flight) flights;
 	SLIST_HEAD(, runtime) runtimes;
@@ -177,8 +181,10 @@ struct watcher {
 	int n_doubts;
 	int acts;	/* under way, without enters */
 	int starting;	/* leases in STARTING */
+	int64_t admit_at;	/* mono; when a user's next start may be admitted that was not now */
 	uint64_t serial, admissions;
-	bool rescan, stop, admit, broken;
+	bool rescan, stop, broken;
+	bool admit;	/* somebody came, or a place was freed: admission is to look, in this turn or at once in the next */
 	int ready_fd;	/* written to once when ready; -1 = nobody waits */
 };
 
@@ -210,9 +216,11 @@ bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's s
 void scan_name(struct watcher *w, enum watch_kind kind, const char *name);
 void scan_all(struct watcher *w);
 void scan_doubts(struct watcher *w); /* the second looks that are due */
-bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name, uint32_t uid); /* true: it gets a second look, do nothing now */
+/* true: it gets a second look, do nothing now */
+bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name, uint32_t uid);
 void report_rubbish(struct watcher *w, uint32_t uid, const char *name, const char *why); /* a bounded number a user and hour */
-void stray(struct watcher *w, int dirfd, const char *name, const struct lease_stat *st, const char *why); /* why NULL: half written, so not yet reported; of too many, removed */
+/* why NULL: half written, so not yet reported; of too many, removed */
+void stray(struct watcher *w, int dirfd, const char *name, const struct lease_stat *st, const char *why);
 void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, const char *why); /* and into the quarantine */
 
 /* judge.c: looking at a lease and asking for the verdict. */
@@ -224,8 +232,9 @@ void look_at_due(struct watcher *w);
 /* final: a second look; what is wrong with it now is judged. */
 void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, const struct lease_stat *st, bool final);
 void admit_run(struct watcher *w);
+void admit_wait(struct watcher *w, struct entry *e); /* a request that waits on: until when, or denied */
+void admit_add(struct watcher *w, struct entry *e);  /* a new one, or one of the registry's */
 void admit_policy_reload(struct watcher *w);
-struct runtime *runtime_get(struct watcher *w, const char *name);
 
 /* life.c: pidfds of leaders, keepers, waiters. */
 void life_follow(struct watcher *w, struct entry *e);

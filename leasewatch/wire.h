@@ -5,13 +5,15 @@
  *	reads what users write, decides   --request-->   checks again, runs runtimes/NAME VERB
  *	registry, state files, clock      <--answer---   says how it ended, in fixed fields
  *
- * One SOCK_SEQPACKET pair, one fixed struct each way, one message a packet: no length to trust, nothing to parse, no path and no
- * command ever passes. Both sides call wire_*_valid on every message they receive; a message that fails is a broken peer, and
- * the side that sees it ends (the other then reads EOF and ends too; leases are not touched by either end).
+ * One SOCK_SEQPACKET pair, one fixed struct each way, one message a packet: no length to trust, nothing to
+ * parse, no path and no command ever passes. Both sides call wire_*_valid on every message they receive; a
+ * message that fails is a broken peer, and the side that sees it ends (the other then reads EOF and ends too;
+ * leases are not touched by either end).
  *
- * Order: any number of requests may be under way; answers come in any order, matched by serial. Exactly one answer with more = 0 a
- * request; ACT_LIST gives one answer with more = 1 for each workload before it. After a crash of either, nothing here
- * is remembered: the watcher's registry says what was intended, and every verb is safe to repeat.
+ * Order: any number of requests may be under way; answers come in any order, matched by serial. Exactly one
+ * answer with more = 0 a request; ACT_LIST gives one answer with more = 1 for each workload before it. After a
+ * crash of either, nothing here is remembered: the watcher's registry says what was intended, and every verb is
+ * safe to repeat.
  */
 #ifndef WIRE_H
 #define WIRE_H
@@ -49,7 +51,8 @@ struct act_request {
 	char id[LEASE_ID_SIZE];		/* "" for CAPABILITIES and LIST */
 	char runtime[LEASE_WORD_SIZE];
 	char profile[LEASE_WORD_SIZE];	/* "" = none */
-	struct lease_process process;	/* CREATE: the gated child; ENTER: who wants in. Claims: the actor checks owner and start */
+	/* CREATE: the gated child; ENTER: who wants in. Claims: the actor checks owner and start */
+	struct lease_process process;
 	char about[LEASE_ID_SIZE];	/* WARN: the lease that ends; else "" */
 	int32_t seconds;		/* WARN: in how long; else 0 */
 };
@@ -84,9 +87,11 @@ struct act_answer {
 	uint32_t more; /* LIST: another answer to this request follows */
 	uint32_t pad;
 	int64_t cpu_usec, memory, net_bytes; /* -1 = not said */
-	struct lease_process tree; /* STAT, CREATE: root of a process tree that the daemon may read itself; pid 0 = none */
+	/* STAT, CREATE: root of a process tree that the daemon may read itself; pid 0 = none */
+	struct lease_process tree;
 	char id[LEASE_ID_SIZE];
-	char cgroup[512]; /* STAT, CREATE: absolute path of the workload's cgroup folder, "" = none; plain ASCII, no ".." */
+	/* STAT, CREATE: absolute path of the workload's cgroup folder, "" = none; plain ASCII, no ".." */
+	char cgroup[512];
 	char line[256];	  /* one line for people, printable ASCII only (the actor escapes it); why it failed */
 	char argv[512];	  /* ENTER: the words before the command, each ended by NUL, then an empty word; "" = none */
 };

@@ -1,17 +1,8 @@
 #include "config.h"
 
 #include <errno.h>
-#include <time.h>
 
 #include "pam_lease/login.h"
-
-static int64_t wall_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /*
  * A lock that is moved without a word in the twin is a release by hand, which ends all that is bound to it at once. So
@@ -19,21 +10,20 @@ static int64_t wall_ms(void)
  * processes are or its ttl is, and what is bound to it lingers. A twin that has gone means that the daemon is done with
  * this session.
  */
-static int close_in(struct login *l, pam_handle_t *pamh, const struct lease_tree *t)
+static int close_in(const struct login *l, pam_handle_t *pamh, const struct lease_tree *t, int64_t now)
 {
 	struct lease_stat st;
 	int e;
 
 	if (lease_stat(t->archive, l->name, &st) == 0)
 		return -EALREADY;
-	l->twin.closed = wall_ms();
-	e = l->twin_error ? l->twin_error : twin_rewrite(t, l);
+	e = l->twin_error ? l->twin_error : twin_close(t, l, now);
 	if (e < 0 && e != -ENOENT)
 		return e;
 	return user_archive(l, pamh, t);
 }
 
-int login_close(struct login *l, pam_handle_t *pamh)
+int login_close(const struct login *l, pam_handle_t *pamh, int64_t now)
 {
 	struct lease_tree tree = LEASE_TREE_CLOSED;
 	int e;
@@ -41,7 +31,7 @@ int login_close(struct login *l, pam_handle_t *pamh)
 	e = lease_tree_open(&tree, l->notices);
 	if (e < 0)
 		return e;
-	e = close_in(l, pamh, &tree);
+	e = close_in(l, pamh, &tree, now);
 	lease_tree_close(&tree);
 	return e;
 }

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h> /* renameat */
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pam_lease/login.h"
@@ -67,6 +69,44 @@ static int open_sessions(const struct lease_tree *t, const char *path, int *ret_
 	return 0;
 }
 
+/* A write beyond the limit would send SIGXFSZ, which ends whoever lent us the process. */
+static bool within_limit(uint64_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
+}
+
+static int put(int fd, const char *text, size_t len, uint64_t size_before)
+{
+	ssize_t n;
+
+	if (!within_limit(size_before + len))
+		return -EFBIG;
+	n = write(fd, text, len);
+	if (n < 0)
+		return -errno;
+	return n == (ssize_t)len ? 0 : -EIO;
+}
+
+/* By its own name from the start: nobody looks for it before the lock is there. */
+static int create(int dirfd, const char *id, const char *text, size_t len)
+{
+	int fd, e;
+
+	fd = openat(dirfd, id, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	e = put(fd, text, len, 0);
+	/* Not by the mode of open(2), from which the umask takes. */
+	if (e == 0 && fchmod(fd, 0644) < 0)
+		e = -errno;
+	(void)close(fd);
+	if (e < 0)
+		(void)unlinkat(dirfd, id, 0);
+	return e;
+}
+
 int twin_write(const struct lease_tree *t, const struct login *l)
 {
 	char buf[LEASE_FILE_MAX];
@@ -78,44 +118,42 @@ int twin_write(const struct lease_tree *t, const struct login *l)
 		e = open_sessions(t, l->sessions, &fd);
 	if (e < 0)
 		return e;
-	e = lease_create(fd, l->twin.id, buf, len);
+	e = create(fd, l->twin.id, buf, len);
 	(void)close(fd);
 	return e;
 }
 
-static int replace(int fd, const char *id, const char *buf, size_t len)
+/*
+ * In place: the line has room in the file's block, even where the disk is full by now, and it is there as a whole or not
+ * at all, since readers refuse what changes while they read. Never O_CREAT: one that the daemon has removed stays removed.
+ */
+static int add_line(int dirfd, const char *id, const char *line)
 {
-	char tmp[5 + LEASE_ID_SIZE] = ".tmp-";
 	struct lease_stat st;
-	int e;
+	int fd, e;
 
-	/* One that the daemon has removed stays removed: nobody would do it again. */
-	e = lease_stat(fd, id, &st);
-	if (e < 0)
-		return e;
-	lease_id_make(tmp + 5);
-	e = lease_create(fd, tmp, buf, len);
-	if (e < 0)
-		return e;
-	if (renameat(fd, tmp, fd, id) == 0)
-		return 0;
-	e = -errno;
-	(void)unlinkat(fd, tmp, 0);
+	fd = openat(dirfd, id, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	e = lease_stat(fd, NULL, &st);
+	if (e == 0 && (!S_ISREG(st.mode) || st.nlink != 1 || st.uid != geteuid()))
+		e = -EPERM;
+	if (e == 0)
+		e = put(fd, line, strlen(line), st.size);
+	(void)close(fd);
 	return e;
 }
 
-int twin_rewrite(const struct lease_tree *t, const struct login *l)
+int twin_close(const struct lease_tree *t, const struct login *l, int64_t now)
 {
-	char buf[LEASE_FILE_MAX];
-	size_t len;
+	char line[40];
 	int fd, e;
 
-	e = lease_twin_format(&l->twin, buf, sizeof(buf), &len);
-	if (e == 0)
-		e = open_sessions(t, l->sessions, &fd);
+	e = open_sessions(t, l->sessions, &fd);
 	if (e < 0)
 		return e;
-	e = replace(fd, l->twin.id, buf, len);
+	(void)snprintf(line, sizeof(line), "closed=%lld\n", (long long)now);
+	e = add_line(fd, l->twin.id, line);
 	(void)close(fd);
 	return e;
 }

@@ -14,12 +14,9 @@
 #include "lease/twin.h"
 #include "pam_lease/options.h"
 
-#define LOGIN_USER_SIZE 256
-
 /* What close has to know of open. */
 struct login {
 	int opens; /* su-l includes su: PAM may open twice and close twice on one handle */
-	char user[LOGIN_USER_SIZE];
 	uid_t uid;
 	gid_t gid;
 	char notices[LEASE_PATH_SIZE];
@@ -36,19 +33,23 @@ int login_open(struct login *ret, pam_handle_t *pamh, const struct options *o, c
 /* Tells the session where its lease is. */
 void login_tell(const struct login *l, pam_handle_t *pamh);
 /*
- * Says in the twin that PAM closed the session, then archives the lock. -EALREADY: somebody has archived it. -ENOENT:
- * it has gone.
+ * Says in the twin that PAM closed the session now (wall ms), then archives the lock. -EALREADY: somebody has
+ * archived it. -ENOENT: it has gone.
  */
-int login_close(struct login *l, pam_handle_t *pamh);
+int login_close(const struct login *l, pam_handle_t *pamh, int64_t now);
 
 /* --- house.c: where the daemon keeps things; the twin --- */
 
 /* Fills state and sessions as far as somebody trustworthy says where they are. */
 void house_find(const struct lease_tree *t, struct login *l);
 int twin_write(const struct lease_tree *t, const struct login *l);
-/* -ENOENT: there is none any more. */
-int twin_rewrite(const struct lease_tree *t, const struct login *l);
+/* Adds when PAM closed the session, in wall ms. -ENOENT: there is no twin any more. */
+int twin_close(const struct lease_tree *t, const struct login *l, int64_t now);
 void twin_remove(const struct lease_tree *t, const struct login *l);
+
+/* --- clock.c: the one place that reads it --- */
+
+int64_t clock_wall_ms(void);
 
 /* --- user.c --- */
 

@@ -37,9 +37,6 @@ static int name_it(struct login *l, const struct options *o, const struct passwd
 	int e;
 
 	*l = (struct login){.uid = pw->pw_uid, .gid = pw->pw_gid};
-	if (strlen(pw->pw_name) >= sizeof(l->user))
-		return -ENAMETOOLONG;
-	memcpy(l->user, pw->pw_name, strlen(pw->pw_name) + 1);
 	memcpy(l->notices, o->notices, strlen(o->notices) + 1);
 	lease_id_make(t->id);
 	t->uid = pw->pw_uid;

@@ -61,7 +61,7 @@ static int open_session(pam_handle_t *pamh, const struct options *o)
 		return -ENOMEM;
 	e = login_open(l, pamh, o, pw, service, surface);
 	if (e == 0 && pam_set_data(pamh, DATA, l, forget) != PAM_SUCCESS) {
-		(void)login_close(l, pamh);
+		(void)login_close(l, pamh, clock_wall_ms());
 		e = -ENOMEM;
 	}
 	if (e < 0) {
@@ -104,7 +104,7 @@ ENTRY int pam_sm_close_session(pam_handle_t *pamh, int flags, int argc, const ch
 	(void)argv;
 	if (!l || --l->opens > 0)
 		return PAM_SUCCESS;
-	errno = -login_close(l, pamh);
+	errno = -login_close(l, pamh, clock_wall_ms());
 	/* Gone or archived by hand: there is nothing to close. */
 	if (errno && errno != ENOENT && errno != EALREADY)
 		pam_syslog(pamh, LOG_WARNING, "%s/active/%s stays: %m", l->notices, l->name);

@@ -1,18 +1,36 @@
-/* What is done with the user's own files, as the user: the kernel then refuses what the user may not do. */
+/*
+ * What is done with the user's own files, as the user: the kernel then refuses what the user may not do.
+ *
+ * By setfsuid(2), as pam_modutil_drop_priv(3) of libpam 1.6 does it. Earlier ones ask the user database for the user's groups
+ * first, at open and again at close: that may wait for a server, and costs more than all else here.
+ */
 #include "config.h"
 
 #include <errno.h>
-#include <string.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
+#include <syslog.h>
+#include <unistd.h>
 
+#include <security/pam_ext.h>
 #include <security/pam_modutil.h>
 
 #include "pam_lease/login.h"
 
-/*
- * pam_modutil_drop_priv gives the user's groups (libpam up to 1.5), or takes every other group off (later). A tree for the
- * members of one group (1770) is theirs in any case when that group becomes the first one.
- */
+#define GROUPS 64
+
+/* What root was before. */
+struct before {
+	gid_t few[GROUPS], *groups;
+	int n;
+	uid_t uid;
+	gid_t gid;
+	bool dropped;
+};
+
+/* A tree for the members of one group (1770) is theirs when that is the group they come with. */
 static gid_t group_for(const struct login *l, pam_handle_t *pamh, int dirfd)
 {
 	struct stat st;
@@ -22,37 +40,96 @@ static gid_t group_for(const struct login *l, pam_handle_t *pamh, int dirfd)
 	return pam_modutil_user_in_group_uid_gid(pamh, l->uid, st.st_gid) ? st.st_gid : l->gid;
 }
 
-static int drop(const struct login *l, pam_handle_t *pamh, int dirfd, struct pam_modutil_privs *privs)
+static int remember_groups(struct before *b)
 {
-	char name[LOGIN_USER_SIZE];
-	struct passwd pw = {.pw_name = name, .pw_uid = l->uid, .pw_gid = group_for(l, pamh, dirfd)};
+	b->groups = b->few;
+	b->n = getgroups(GROUPS, b->few);
+	if (b->n >= 0 || errno != EINVAL)
+		return b->n < 0 ? -errno : 0;
+	/* More than there is room for. */
+	b->n = getgroups(0, NULL);
+	b->groups = b->n > 0 ? calloc((size_t)b->n, sizeof(*b->groups)) : NULL;
+	if (!b->groups)
+		return -ENOMEM;
+	b->n = getgroups(b->n, b->groups);
+	return b->n < 0 ? -errno : 0;
+}
 
-	memcpy(name, l->user, sizeof(name));
-	return pam_modutil_drop_priv(pamh, privs, &pw) == 0 ? 0 : -EPERM;
+static void forget_groups(struct before *b)
+{
+	if (b->groups != b->few)
+		free(b->groups);
+}
+
+/* Twice: only what the second call says of the first tells whether it did anything. */
+static bool become(uid_t uid, uid_t *ret_before)
+{
+	*ret_before = (uid_t)setfsuid(uid);
+	return (uid_t)setfsuid(uid) == uid;
+}
+
+static void regain(struct before *b, pam_handle_t *pamh)
+{
+	uid_t user;
+	bool whole;
+
+	if (!b->dropped)
+		return;
+	/* The user first: the rest is for root to do. */
+	whole = become(b->uid, &user);
+	(void)setfsgid(b->gid);
+	if (!whole || (b->n > 0 && setgroups((size_t)b->n, b->groups) < 0))
+		pam_syslog(pamh, LOG_CRIT, "the privileges of before cannot be had back");
+	forget_groups(b);
+}
+
+/* Nothing where we are no root, or the user is. */
+static int drop(struct before *b, pam_handle_t *pamh, const struct login *l, int dirfd)
+{
+	gid_t group = group_for(l, pamh, dirfd);
+	int e;
+
+	b->dropped = false;
+	if (geteuid() != 0 || l->uid == 0)
+		return 0;
+	e = remember_groups(b);
+	if (e == 0 && b->n > 0 && setgroups(0, NULL) < 0)
+		e = -errno;
+	if (e < 0) {
+		forget_groups(b);
+		return e;
+	}
+	b->dropped = true;
+	/* A group that does not exist here (a user namespace) is left: whose the lock is, the user decides alone. */
+	b->gid = (gid_t)setfsgid(group);
+	if (become(l->uid, &b->uid))
+		return 0;
+	regain(b, pamh);
+	return -EPERM;
 }
 
 int user_create(const struct login *l, pam_handle_t *pamh, int dirfd, const char *buf, size_t len)
 {
-	PAM_MODUTIL_DEF_PRIVS(privs);
+	struct before b;
 	int e;
 
-	e = drop(l, pamh, dirfd, &privs);
+	e = drop(&b, pamh, l, dirfd);
 	if (e < 0)
 		return e;
 	e = lease_create(dirfd, l->name, buf, len);
-	(void)pam_modutil_regain_priv(pamh, &privs); /* it logs by itself */
+	regain(&b, pamh);
 	return e;
 }
 
 int user_archive(const struct login *l, pam_handle_t *pamh, const struct lease_tree *t)
 {
-	PAM_MODUTIL_DEF_PRIVS(privs);
+	struct before b;
 	int e;
 
-	e = drop(l, pamh, t->archive, &privs);
+	e = drop(&b, pamh, l, t->archive);
 	if (e < 0)
 		return e;
 	e = lease_move(t->active, l->name, t->archive, l->name);
-	(void)pam_modutil_regain_priv(pamh, &privs);
+	regain(&b, pamh);
 	return e;
 }

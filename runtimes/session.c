@@ -1,10 +1,12 @@
 /*
- * session: the runtime of a login's or an agent's own lease. It drives nothing: no process of a session is ever ended, frozen or moved.
- * What it can do is look: whether anything of the session still lives, and on which terminals its user can be told something.
+ * session: the runtime of a login's or an agent's own lease. It drives nothing: no process of a session is ever
+ * ended, frozen or moved. What it can do is look: whether anything of the session still lives, and on which
+ * terminals its user can be told something.
  *
- * What belongs to a session: processes of its user (real uid) with the audit session id that pam_lease wrote into the twin, or with
- * KLEASE_SESSION=ID in their environment; but not the workloads of leases (KLEASE_ID= in the environment, and their keepers), which
- * are bound to the session and must not keep it alive. An environment is searched for fixed words, never parsed.
+ * What belongs to a session: processes of its user (real uid) with the audit session id that pam_lease wrote
+ * into the twin, or with KLEASE_SESSION=ID in their environment; but not the workloads of leases (KLEASE_ID= in
+ * the environment, and their keepers), which are bound to the session and must not keep it alive. An
+ * environment is searched for fixed words, never parsed.
  *
  * lease-runtime(7). Verbs beyond it: warn, with LEASE_ABOUT (the lease that ends) and LEASE_SECONDS.
  */
@@ -101,7 +103,8 @@ static bool has_word(const char *env, size_t len, const char *prefix, bool whole
 
 static bool belongs(const struct session *s, int proc, const char *pid)
 {
-	static char env[131072]; /* the kernel's own limit for one string; what is longer has our word in its first part or not */
+	/* the kernel's own limit for one string; what is longer has our word in its first part or not */
+	static char env[131072];
 	char text[32], mine[64];
 	struct stat st;
 
@@ -191,7 +194,10 @@ static int verb_stat(const struct session *s)
 	return 0;
 }
 
-/* One line, never waiting for a terminal that is stopped or slow; only on terminals that are the user's and take messages (mesg(1)). */
+/*
+ * One line, never waiting for a terminal that is stopped or slow; only on terminals that are the user's and
+ * take messages (mesg(1)).
+ */
 static void say_on(const struct session *s, dev_t tty, const char *line)
 {
 	char path[64];

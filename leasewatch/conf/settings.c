@@ -49,7 +49,10 @@ static const struct {
     {"cpu_floor", offsetof(struct policy, cpu_floor_ppm)},
 };
 
-/* A dropped line can't be told from a logout, so what is bound to a login outlives it for a while, unless the file says otherwise. */
+/*
+ * A dropped line can't be told from a logout, so what is bound to a login outlives it for a while, unless the
+ * file says otherwise.
+ */
 #define LOGIN_LINGER (INT64_C(300) * LEASE_NS_PER_S)
 
 static bool is_login(const char *surface)

@@ -50,8 +50,9 @@ int64_t lease_looked(struct lease *l, int64_t mtime, int64_t now, int64_t wall)
 {
 	int64_t last = l->looked, skew = wall - now;
 	/*
-	 * A wall clock that was set forward, or went on while the host slept, makes a stamp seem older than it is: by at most as much as
-	 * it has gained since the last look. Set back, it makes one seem younger, and `now` is the bound.
+	 * A wall clock that was set forward, or went on while the host slept, makes a stamp seem older than it
+	 * is: by at most as much as it has gained since the last look. Set back, it makes one seem younger, and
+	 * `now` is the bound.
 	 */
 	int64_t gained = l->skew != 0 && skew > l->skew ? skew - l->skew : 0;
 
@@ -93,7 +94,10 @@ bool lease_saw_cpu(struct lease *l, const struct judge *j, int64_t now, int64_t 
 	l->cpu_base = usage;
 	if (begin)
 		return false;
-	/* A counter that stepped back (a process that died between, a restore) says nothing about use: never a negative step. */
+	/*
+	 * A counter that stepped back (a process that died between, a restore) says nothing about use: never a
+	 * negative step.
+	 */
 	if (step > 0 && step / (window / 1000000 + 1) >= l->policy.cpu_floor_ppm) {
 		l->used = now;
 		return true;
@@ -192,7 +196,10 @@ static bool ends_by_time(const struct lease *l, const struct judge *j, int64_t n
 	return false;
 }
 
-/* Idleness needs every signal read and silent: CPU was judged quiet within the last window, or the reading is asked for. */
+/*
+ * Idleness needs every signal read and silent: CPU was judged quiet within the last window, or the reading is
+ * asked for.
+ */
 static bool cpu_quiet(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v)
 {
 	if (!observes_cpu(l))
@@ -405,8 +412,8 @@ void lease_credit_restart(struct lease *l, int64_t from, int64_t now)
 	l->restart_credit = sooner(l->restart_credit + away, latest(l->restart_credit, l->policy.renew_grace));
 	l->used = sooner(later(l->used, away), now); /* idleness isn't counted while nobody looked either */
 	/*
-	 * When its lock was last looked at is not stored, for an active lease that was long before `from`: but it was when it came into its
-	 * state, and the distance of the clocks then is known too.
+	 * When its lock was last looked at is not stored, for an active lease that was long before `from`: but
+	 * it was when it came into its state, and the distance of the clocks then is known too.
 	 */
 	l->looked = sooner(l->since, from);
 	l->skew = l->since_wall - l->since;

@@ -1,12 +1,15 @@
 /*
- * core/lease.h: a lease as the daemon holds it, and the verdict over it. Pure: what was observed and `now` go in, an event comes out.
+ * core/lease.h: a lease as the daemon holds it, and the verdict over it. Pure: what was observed and `now` go
+ * in, an event comes out.
  *
- * Who calls: the watcher, once a turn for each lease that is due or whose file, process or runtime said something. Calling sequence:
+ * Who calls: the watcher, once a turn for each lease that is due or whose file, process or runtime said
+ * something. Calling sequence:
  *	lease_looked(), lease_saw_cpu()   enter what was seen
  *	lease_verdict()     -> one event that is due now (EV_NONE = none), its reason, and when to look next
  *	(table)             state_table[state][event] says what has to be done
  *	lease_apply()       moves the state and the marks
- * All times are ns on the clock of the lease (CLOCK_MONOTONIC), unless a name says wall. The registry stores the struct's first part as it is.
+ * All times are ns on the clock of the lease (CLOCK_MONOTONIC), unless a name says wall. The registry stores
+ * the struct's first part as it is.
  */
 #ifndef CORE_LEASE_H
 #define CORE_LEASE_H
@@ -70,10 +73,11 @@ struct verdict {
 };
 
 /*
- * A look at the lock's stat: a changed mtime is a beat, credited at its own stamp (put on the mono clock: now - (wall - mtime)) where that lies
- * between the last look and now, else at now: a stamp from the future or a stepped clock can neither reap nor immortalise. What the wall clock
- * gained on the mono clock since the last look (a step, a suspend) is credited to the holder; what UTIME_NOW lags is not charged twice.
- * Gives when it is credited, or 0 for no beat. Takes the new mtime and marks the look.
+ * A look at the lock's stat: a changed mtime is a beat, credited at its own stamp (put on the mono clock: now -
+ * (wall - mtime)) where that lies between the last look and now, else at now: a stamp from the future or a
+ * stepped clock can neither reap nor immortalise. What the wall clock gained on the mono clock since the last
+ * look (a step, a suspend) is credited to the holder; what UTIME_NOW lags is not charged twice. Gives when it
+ * is credited, or 0 for no beat. Takes the new mtime and marks the look.
  */
 int64_t lease_looked(struct lease *l, int64_t mtime, int64_t now, int64_t wall);
 /* A CPU reading (usage < 0: it could not be read, which counts as use). True when it shows use. */
@@ -81,13 +85,14 @@ bool lease_saw_cpu(struct lease *l, const struct judge *j, int64_t now, int64_t 
 /* The verdict. Call it again after each event it gave has been applied, until it gives none. */
 void lease_verdict(const struct lease *l, const struct judge *j, int64_t now, struct verdict *ret);
 /*
- * Takes a transition: state and marks. `at` is when the event happened (a beat's own stamp, else now). The caller has done AC_COMMIT
- * and the like, and stores the lease afterwards. why may be NULL: the event's name.
+ * Takes a transition: state and marks. `at` is when the event happened (a beat's own stamp, else now). The
+ * caller has done AC_COMMIT and the like, and stores the lease afterwards. why may be NULL: the event's name.
  */
 void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t wall, const char *why);
 /*
- * The daemon was away from `from` (its last checkpoint) until now: that time is not charged to the holder, but all restarts together
- * never give more than one renew_grace since the last renewal. A beat that nobody has seen yet is credited where it was, by the next look.
+ * The daemon was away from `from` (its last checkpoint) until now: that time is not charged to the holder, but
+ * all restarts together never give more than one renew_grace since the last renewal. A beat that nobody has
+ * seen yet is credited where it was, by the next look.
  */
 void lease_credit_restart(struct lease *l, int64_t from, int64_t now);
 /* When the ttl is over: last renewal + ttl + credits + one tick. LEASE_NEVER while a leader renews it. */

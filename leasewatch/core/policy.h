@@ -1,5 +1,6 @@
 /*
- * core/policy.h: the numbers a lease is judged by: settings in force for its profile and surface, then the record's own wishes, capped.
+ * core/policy.h: the numbers a lease is judged by: settings in force for its profile and surface, then the
+ * record's own wishes, capped.
  */
 #ifndef CORE_POLICY_H
 #define CORE_POLICY_H
@@ -7,7 +8,8 @@
 #include "lease/record.h"
 
 struct policy {
-	int64_t ttl, renew_grace, hibernate_after, warn_before, linger; /* ns; LEASE_NEVER where a setting may say `never` */
+	/* ns; LEASE_NEVER where a setting may say `never` */
+	int64_t ttl, renew_grace, hibernate_after, warn_before, linger;
 	int64_t min_ttl;	/* 0 = none */
 	int64_t max_ttl, max_lifetime, hibernated_retention;
 	int64_t cpu_floor_ppm;	/* millionths of one core: 1% = 10000 */
@@ -17,8 +19,8 @@ struct policy {
 };
 
 /*
- * What the record asks for, over the settings' defaults in *p, capped by the settings' limits. 0, or -EPERM with a sentence in why (a ttl of
- * zero, a priority above the cap). What was capped is said in note ("" = nothing).
+ * What the record asks for, over the settings' defaults in *p, capped by the settings' limits. 0, or -EPERM
+ * with a sentence in why (a ttl of zero, a priority above the cap). What was capped is said in note ("" = nothing).
  */
 int policy_apply_record(struct policy *p, const struct lease_record *r, char why[160], char note[160]);
 

@@ -1,6 +1,7 @@
 /*
- * core/renew.h: what a renewal is worth: one function from (lease, ttl, now) to a value. The daemon asks it when it credits a beat,
- * klease when it says "renewed, 287 s left". Nothing else decides it, and it looks at nothing but its arguments.
+ * core/renew.h: what a renewal is worth: one function from (lease, ttl, now) to a value. The daemon asks it
+ * when it credits a beat, klease when it says "renewed, 287 s left". Nothing else decides it, and it looks at
+ * nothing but its arguments.
  */
 #ifndef CORE_RENEW_H
 #define CORE_RENEW_H

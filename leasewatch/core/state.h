@@ -8,7 +8,8 @@
  *	 DENIED               ROLLBACK               └────────────── RESUMING ◀────────── HIBERNATED
  *	                        │ destroyed               resumed        beat, exec, ask
  *	                        ▼
- *	 from every living state:  released, leader died, expiry due, lifetime due, … ──▶ EXPIRED ──▶ REAPING ──▶ REAPED
+ *	from every living state: released, leader died, expiry due, lifetime due, … ──▶ EXPIRED ──▶ REAPING ──▶
+ *	REAPED
  *	                           session closed or orphaned ──▶ LINGERING ──▶ linger due ──▶ EXPIRED
  *
  * What holds in each state (L = lock, W = workload, D = on disk in the registry):
@@ -16,19 +17,21 @@
  *	STARTING     L in active/; W is being made, a create is under way; D admitted
  *	ACTIVE       L in active/ or lost; W runs; some usage within renew_grace
  *	IDLE         W runs; no usage, every signal read
- *	HIBERNATING  W runs or is half frozen; a hibernate is under way. Not destroyed, not resumed until it has answered
+ *	HIBERNATING  W runs or is half frozen; a hibernate is under way. Not destroyed, not resumed until it has
+ *	             answered
  *	HIBERNATED   W frozen or an image; costs no CPU. The ttl runs on
  *	RESUMING     a resume is under way
  *	LINGERING    its session has ended; W runs; counted down
- *	EXPIRED      the end is committed: L is out of active/ (renewing it gives "lost"); the destroy is due at retry_at (at once, or
+ *	EXPIRED      the end is committed: L is out of active/ (renewing it gives "lost"); the destroy is due at
+ *	             retry_at (at once, or
  *	             after a back-off, or when a hold is lifted): EV_RETRY_DUE
  *	REAPING      a destroy is under way
  *	ROLLBACK     the start failed; a destroy of the parts is under way or waits for a retry
  *	REAPED       W confirmed absent; exactly one end in the ledger
  *	DENIED       never held anything; exactly one end in the ledger
  *
- * Everybody outside the daemon sees the public names only (state_public): STARTING is `admitted`, HIBERNATING is `idle`,
- * RESUMING is `hibernated`, LINGERING is `idle`, REAPING is `expired`, ROLLBACK is `failed`.
+ * Everybody outside the daemon sees the public names only (state_public): STARTING is `admitted`, HIBERNATING
+ * is `idle`, RESUMING is `hibernated`, LINGERING is `idle`, REAPING is `expired`, ROLLBACK is `failed`.
  *
  * Pure: no system call, no clock. The table is in state.c; tests walk all of it.
  */
@@ -106,7 +109,10 @@ enum event {
 	EV_MAX,
 };
 
-/* What the daemon does when it takes a transition, in this order. Times and marks of the lease itself are set by lease_apply. */
+/*
+ * What the daemon does when it takes a transition, in this order. Times and marks of the lease itself are set
+ * by lease_apply.
+ */
 #define AC_IGNORE 0x0001u     /* nothing to do: this cell was thought about */
 #define AC_MOVE_IN 0x0002u    /* lock from queue/ to active/ */
 #define AC_COMMIT 0x0004u     /* lock out of active/ first; if it was touched meanwhile, put back and take EV_BEAT instead */

@@ -83,7 +83,7 @@ static void put_duration(struct lease_kv_out *o, const char *key, int64_t ns)
 
 static void put_step(struct lease_kv_out *o, const struct view_step *s)
 {
-	char buf[64 + LEASE_WHY_SIZE];
+	char buf[80 + LEASE_WHY_SIZE]; /* two numbers of 20 digits, two words of 15, and the blanks */
 	struct lease_text t;
 
 	lease_text_begin(&t, buf, sizeof(buf));
@@ -257,6 +257,8 @@ void view_refresh(struct view *v, int64_t mtime)
 	/* Where use is observed a beat is none. */
 	if (at > v->last_use && strcmp(v->usage, lease_usage_name(LEASE_USAGE_OBSERVED)) != 0)
 		v->last_use = at;
-	if (v->expires_at != 0)
+	if (v->expires_at != 0) {
 		v->expires_at = at + to_ms(v->ttl);
+		fields_copy(v->renewed_by, sizeof(v->renewed_by), "own beat");
+	}
 }

@@ -1,10 +1,13 @@
 /*
- * core/view.h: what everybody may see of a lease: the text of state/ID, written by the daemon, read by klease. Redacted: no token, no
- * argv, no environment, nothing that a user could not read off the lock. Pure: buffers in, buffers out.
+ * core/view.h: what everybody may see of a lease: the text of state/ID, written by the daemon, read by klease.
+ * Redacted: no token, no argv, no environment, nothing that a user could not read off the lock. Pure: buffers
+ * in, buffers out.
  *
  * The file is lease/kv.h's format, key = the field's name in DESIGN's words, so that grep and sh can read it:
- *	id generation state hibernated(disk|frozen) requester(uid) user surface session runtime profile lock ttl renew_grace linger
- *	usage priority label… created_at since expires_at last_beat last_use renewed_by mtime leader run why signals warning held
+ *	id generation state hibernated(disk|frozen) requester(uid) user surface session runtime profile lock ttl
+ *	renew_grace linger
+ *	usage priority label… created_at since expires_at last_beat last_use renewed_by mtime leader run why
+ *	signals warning held
  *	and, oldest first, the last VIEW_HISTORY transitions: history=SEQ AT FROM TO WHY
  * *_at, since and AT are milliseconds of wall time; durations are spelled as lease/duration.h does.
  *
@@ -38,11 +41,13 @@ struct view {
 	int32_t leader;
 	bool run;
 	int64_t ttl, renew_grace, linger; /* ns */
-	int64_t created_at, since, expires_at, last_beat, last_use; /* wall ms; 0 = none. expires_at 0 = held by what renewed_by says */
+	/* wall ms; 0 = none. expires_at 0 = held by what renewed_by says */
+	int64_t created_at, since, expires_at, last_beat, last_use;
 	int64_t mtime;	    /* ns, the lock's version last seen */
 	char renewed_by[32]; /* "own beat", "leader alive", "command alive", "session", "receipt" */
 	char why[LEASE_WHY_SIZE];
-	char signals[LEASE_WHY_SIZE]; /* each usage signal and when it was seen: "beat 12s ago; cpu below 1%"; broken ones say so */
+	/* each usage signal and when it was seen: "beat 12s ago; cpu below 1%"; broken ones say so */
+	char signals[LEASE_WHY_SIZE];
 	char warning[LEASE_WHY_SIZE]; /* "" or what will happen, when */
 	char held[LEASE_WHY_SIZE];    /* "" or what holds the end back (a hold, a breaker) */
 	int n_labels;
@@ -75,7 +80,8 @@ int ask_answer_parse(const char *buf, size_t len, struct ask_answer *ret, struct
 
 /*
  * The ask itself: queue/ask-<id>.
- *	verb=exec|resume|hibernate|renew|hold|unhold  lease=ID  ttl=D (renew, hold)  pid= pid_start= boot= (exec: the gated process)
+ *	verb=exec|resume|hibernate|renew|hold|unhold  lease=ID ttl=D (renew, hold) pid= pid_start= boot= (exec:
+ *	                                              the gated process)
  */
 enum ask_verb { ASK_NONE, ASK_EXEC, ASK_RESUME, ASK_HIBERNATE, ASK_RENEW, ASK_HOLD, ASK_UNHOLD, ASK_VERBS };
 struct ask {

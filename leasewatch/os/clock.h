@@ -6,7 +6,10 @@
 
 #include <stdint.h>
 
-/* The same instant on three clocks, ns. Deadlines live on mono (does not count suspend), exclusive leases on boot, people on wall. */
+/*
+ * The same instant on three clocks, ns. Deadlines live on mono (does not count suspend), exclusive leases on
+ * boot, people on wall.
+ */
 struct clock_now {
 	int64_t mono, boot, wall;
 };

@@ -1,6 +1,7 @@
 /*
- * os/log.h: log lines. To stderr with --foreground (with sd-daemon's "<N>" prefix when JOURNAL_STREAM is set), else syslog.
- * errno is kept. Text from users goes through log_escape first. Each line says what, which lease, and why.
+ * os/log.h: log lines. To stderr with --foreground (with sd-daemon's "<N>" prefix when JOURNAL_STREAM is set),
+ * else syslog. errno is kept. Text from users goes through log_escape first. Each line says what, which lease,
+ * and why.
  */
 #ifndef OS_LOG_H
 #define OS_LOG_H

@@ -24,7 +24,10 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* A pipe whose ends are above the standard three, so that the child's dup2 never hits one that is still to be used. */
+/*
+ * A pipe whose ends are above the standard three, so that the child's dup2 never hits one that is still to be
+ * used.
+ */
 static int pipe_above_stdio(int ret[2])
 {
 	int p[2];
@@ -200,7 +203,10 @@ static void keep_err(struct proc *p, const char *s, size_t n)
 	p->err[p->err_len] = '\0';
 }
 
-/* Closes at the end of the pipe; last: whatever is in it now is all there will be, though others may still hold its other end. */
+/*
+ * Closes at the end of the pipe; last: whatever is in it now is all there will be, though others may still hold
+ * its other end.
+ */
 static void drain(struct proc *p, int *fd, void (*keep)(struct proc *, const char *, size_t), bool last)
 {
 	char buf[16384];

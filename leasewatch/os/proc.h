@@ -1,15 +1,18 @@
 /*
  * os/proc.h: runs a helper program without waiting for it.
  *
- * Calling sequence: proc_start, proc_watch; then proc_step whenever a descriptor of it is ready or proc_due has come, until it gives
- * true; read how it ended, and proc_free. `now` is the caller's monotonic clock; nothing here reads one, sleeps or blocks.
+ * Calling sequence: proc_start, proc_watch; then proc_step whenever a descriptor of it is ready or proc_due has
+ * come, until it gives true; read how it ended, and proc_free. `now` is the caller's monotonic clock; nothing
+ * here reads one, sleeps or blocks.
  *
- * The program gets: its own argv and environment and nothing of ours, stdin /dev/null, stdout and stderr pipes to us, no other
- * descriptor, no signal blocked or ignored, a session (and so a process group) of its own. It is started by vfork(2):
- * memory is shared until the exec, and the size of the caller doesn't matter. It is killed when the caller ends.
+ * The program gets: its own argv and environment and nothing of ours, stdin /dev/null, stdout and stderr pipes
+ * to us, no other descriptor, no signal blocked or ignored, a session (and so a process group) of its own. It
+ * is started by vfork(2): memory is shared until the exec, and the size of the caller doesn't matter. It is
+ * killed when the caller ends.
  *
- * Past its deadline the whole group gets SIGTERM, and PROC_TERM_GRACE later SIGKILL; one that even then hangs in the kernel is given
- * up after another such time. Ended in good time, what it left running in its group is left alone. proc_free of a program that still runs forgets it: it goes on by itself, for as long as we live.
+ * Past its deadline the whole group gets SIGTERM, and PROC_TERM_GRACE later SIGKILL; one that even then hangs
+ * in the kernel is given up after another such time. Ended in good time, what it left running in its group is
+ * left alone. proc_free of a program that still runs forgets it: it goes on by itself, for as long as we live.
  */
 #ifndef OS_PROC_H
 #define OS_PROC_H
@@ -57,7 +60,10 @@ struct proc {
 int proc_start(struct proc *p, const struct proc_options *o, int64_t deadline);
 /* Puts its descriptors into an epoll, level-triggered, each with this data.ptr; closing takes them out again. */
 int proc_watch(const struct proc *p, int epfd, void *data);
-/* Reads what is there, looks whether it ended, does what the deadline asks for. True once it has ended and all is read. */
+/*
+ * Reads what is there, looks whether it ended, does what the deadline asks for. True once it has ended and all
+ * is read.
+ */
 bool proc_step(struct proc *p, int64_t now);
 /* When proc_step must be called next though no descriptor is ready; INT64_MAX = never. */
 int64_t proc_due(const struct proc *p);

@@ -22,7 +22,8 @@ struct folder_rule {
 
 /* What the folders above have to be. */
 struct folder_parents {
-	bool guarded; /* no link, each of them root's (or also's), and nobody else may write there, but where it is sticky */
+	/* no link, each of them root's (or also's), and nobody else may write there, but where it is sticky */
+	bool guarded;
 	uid_t also;
 	mode_t make;
 };

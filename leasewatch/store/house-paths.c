@@ -49,8 +49,10 @@ static int absolute(char to[512], char err[256], const char *said, const char *o
 		if (!getcwd(cwd, sizeof(cwd) - 1))
 			return sentence(err, -errno, said, "cannot be told from the current folder: %m");
 		len = strlen(cwd);
-		cwd[len] = '/';
-		cwd[len + 1] = '\0';
+		if (len > 1) { /* not / itself */
+			cwd[len] = '/';
+			cwd[len + 1] = '\0';
+		}
 		r = join(to, err, cwd, said);
 	}
 	if (r < 0)
@@ -80,7 +82,8 @@ static int home(const char *below, const char *set, const char *variable, char t
 static int user_notices(struct house_paths *p, char err[256])
 {
 	char data[512];
-	static xdgHandle xdg; /* once a process, kept: xdgWipeHandle of 1.2.0 forgets to free the runtime folder's name */
+	/* once a process, kept: xdgWipeHandle of 1.2.0 forgets to free the runtime folder's name */
+	static xdgHandle xdg;
 	const char *set = getenv("XDG_DATA_HOME");
 	int r;
 

@@ -21,7 +21,10 @@ static bool same(const struct lock_ref *l, const struct lease_stat *st)
 
 enum place locks_place(const struct house *h, const struct lock_ref *l, struct lease_stat *st)
 {
-	/* Another inode of the same owner under the name is the owner's own doing (an editor's save): still his lock. */
+	/*
+	 * Another inode of the same owner under the name is the owner's own doing (an editor's save): still his
+	 * lock.
+	 */
 	if (lease_stat(h->tree.active, l->name, st) == 0 && S_ISREG(st->mode) && st->uid == l->uid)
 		return AT_ACTIVE;
 	if (lease_stat(h->tree.archive, l->name, st) == 0 && same(l, st))
@@ -61,7 +64,10 @@ int locks_commit(const struct house *h, const struct lock_ref *l)
 	close(fd);
 	if (r < 0 || st.mtime == l->mtime)
 		return 1;
-	/* Where its name was taken meanwhile it stays in .reap, and the caller looks for it there: the beat counts all the same. */
+	/*
+	 * Where its name was taken meanwhile it stays in .reap, and the caller looks for it there: the beat
+	 * counts all the same.
+	 */
 	(void)locks_put_back(h, l->name);
 	return 0;
 }
@@ -147,8 +153,8 @@ int locks_quarantine(const struct house *h, int dirfd, const char *name, int64_t
 	if (r != -EACCES)
 		return r;
 	/*
-	 * Another user's folder: into a folder of ours it would need his write bit, since its .. changes. Where it lies it may be
-	 * removed, if empty, or have another name, which is nobody's lock.
+	 * Another user's folder: into a folder of ours it would need his write bit, since its .. changes. Where
+	 * it lies it may be removed, if empty, or have another name, which is nobody's lock.
 	 */
 	if (unlinkat(dirfd, name, AT_REMOVEDIR) == 0)
 		return 0;
@@ -227,7 +233,8 @@ void locks_make_room(const struct house *h, int64_t wall, int64_t keep)
 
 	for (size_t i = 0; i < sizeof(everywhere) / sizeof(everywhere[0]); i++) {
 		struct prune p = { .wall = wall, .dirfd = everywhere[i], .long_ones = true };
-		p.days = p.dirfd == h->tree.archive;
+
+		p.days = everywhere[i] == h->tree.archive;
 		(void)lease_list(p.dirfd, prune_one, &p);
 	}
 	if (keep == LEASE_NEVER || keep > INT64_C(30) * 86400 * LEASE_NS_PER_S)

@@ -1,12 +1,14 @@
 /*
- * store/locks.h: where a lock stands in the tree, and moving it: into active/, out of it at its end, into the archive.
+ * store/locks.h: where a lock stands in the tree, and moving it: into active/, out of it at its end, into the
+ * archive.
  *
- * Who calls: the watcher, once it has decided. What is found counts, not which event told: in active/ = live; only in archive/, same
- * owner and inode = released; in neither = lost. Nothing here reads a byte of a lock.
+ * Who calls: the watcher, once it has decided. What is found counts, not which event told: in active/ = live;
+ * only in archive/, same owner and inode = released; in neither = lost. Nothing here reads a byte of a lock.
  *
- * The commit of a reap is the rename out of active/ into the private folder (.reap): a toucher finds the name or doesn't. A touch that
- * came just before the rename is seen by fstat afterwards, and the lock is put back. (Looking first and renaming then would lose it.)
- * After a crash: a lock in .reap whose row still lives is put back at the next start.
+ * The commit of a reap is the rename out of active/ into the private folder (.reap): a toucher finds the name
+ * or doesn't. A touch that came just before the rename is seen by fstat afterwards, and the lock is put back.
+ * (Looking first and renaming then would lose it.) After a crash: a lock in .reap whose row still lives is put
+ * back at the next start.
  */
 #ifndef STORE_LOCKS_H
 #define STORE_LOCKS_H
@@ -34,14 +36,21 @@ int locks_move_in(const struct house *h, const char *name, int64_t wall);
 int locks_put_back(const struct house *h, const char *name);
 /* From .reap or archive/ into archive/YYYY-MM-DD (UTC day of wall, ns). */
 int locks_archive(const struct house *h, const char *name, enum place from, int64_t wall);
-/* A name out of dirfd into the folder that only the daemon can enter; a folder that can't be moved there gets another name. */
+/*
+ * A name out of dirfd into the folder that only the daemon can enter; a folder that can't be moved there gets
+ * another name.
+ */
 int locks_quarantine(const struct house *h, int dirfd, const char *name, int64_t wall);
-int locks_remove(int dirfd, const char *name); /* a ghost, an answered ask, an empty folder */
-/* Removes what lies in archive/ and the quarantine for longer than keep ns (by ctime: mtime is its owner's to set). */
+/* A ghost, an answered ask, a stray; a folder only when it is empty. 0 also when it is not there. */
+int locks_remove(int dirfd, const char *name);
 /* Whether the tree has a file system of its own, and more than three quarters of its bytes or inodes are gone. */
 bool locks_crowded(const struct house *h);
 /* Makes room there: files that are longer than any lock go wherever they lie, then the oldest of what is over. */
 void locks_make_room(const struct house *h, int64_t wall, int64_t keep);
+/*
+ * Removes what lies in archive/ and the quarantine for longer than keep ns (by ctime: mtime is its owner's to
+ * set).
+ */
 void locks_prune(const struct house *h, int64_t wall, int64_t keep);
 
 #endif

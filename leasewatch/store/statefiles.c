@@ -11,7 +11,10 @@
 #include "lease/duration.h"
 #include "store/statefiles.h"
 
-/* Skipped by every reader (lease/tree.h); the daemon alone writes here, so one that is met again is of a run that was cut off. */
+/*
+ * Skipped by every reader (lease/tree.h); the daemon alone writes here, so one that is met again is of a run
+ * that was cut off.
+ */
 #define HALF_WRITTEN ".tmp-"
 
 static int write_all(int fd, const char *buf, size_t len)

@@ -22,7 +22,8 @@ enum watch_kind {
 	WATCH_RESCAN,  /* events were lost, or a folder is not what it was: look at everything */
 };
 struct watch;
-int watch_open(const struct lease_tree *t, struct watch **ret, int *ret_fd); /* -EMFILE, -ENOSPC: limits used up: poll */
+/* -EMFILE, -ENOSPC: limits used up: poll */
+int watch_open(const struct lease_tree *t, struct watch **ret, int *ret_fd);
 void watch_close(struct watch *w);
 /*
  * Arms (or re-arms) the watch of one lock. Idempotent. -ENOENT gone; -EINVAL no plain file; -EACCES, -ENOSPC,

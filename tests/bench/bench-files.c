@@ -1,12 +1,13 @@
 /*
  * bench-files: lease/ against the bare system calls it is made of, in CPU.
  *
- *	lock-create-FS	lease_create against openat(O_TMPFILE), write, fchmod, linkat, close, on tmpfs and on a disk. 1.10: a library
- *			that costs more than a tenth of the kernel's own work would be a reason to go round it. One call more is
- *			ours: getrlimit, since a write beyond RLIMIT_FSIZE would kill the login that made the lock.
- *	beat		lease_touch against the same five calls bare. The bare utimensat stands beside it: what being sure
- *			costs (that the inode touched is a regular file and still has its name) is told, not hidden.
- *	…-calls		the same without noise.
+ *	lock-create-FS	lease_create against openat(O_TMPFILE), write, fchmod, linkat, close, on tmpfs and on a disk. 1.10:
+ *			a library that costs more than a tenth of the kernel's own work would be a reason to go round it.
+ *			One call more is ours: getrlimit, since a write beyond RLIMIT_FSIZE would kill the login that
+ *			made the lock.
+ *	beat		lease_touch against the same five calls bare. The bare utimensat stands beside it: what being
+ *			sure costs (that the inode touched is a regular file and still has its name) is told, not hidden.
+ *	...-calls	the same without noise.
  */
 #include "config.h"
 
@@ -162,8 +163,8 @@ static void creates(const char *path, int n)
 	if (p.dir < 0)
 		bench_fail(path, errno);
 	bench_rounds(v, 3, bench_count(15, 1), &f);
-	bench_raw("a lock on %s: raw calls %.2f us, lease_create %.2f us; getppid %.2f us", bench_fs_name(path), bench_median(&f, 0),
-		  bench_median(&f, 1), bench_median(&f, 2));
+	bench_raw("a lock on %s: raw calls %.2f us, lease_create %.2f us; getppid %.2f us", bench_fs_name(path),
+		  bench_median(&f, 0), bench_median(&f, 1), bench_median(&f, 2));
 	(void)snprintf(name, sizeof(name), "lock-create-%s", bench_fs_name(path));
 	bench_aim(name, bench_ratio(&f, 1, 0), "x the raw calls", 1.10);
 	close(p.dir);

@@ -25,7 +25,7 @@
 
 extern char **environ;
 
-bool bench_smoke, bench_big;
+bool bench_smoke, bench_big, bench_keeps_root;
 char bench_dir[256], bench_disk[256], bench_build[256];
 static const char *bench_name = "bench";
 static pid_t bench_pid;
@@ -82,7 +82,7 @@ static void folder(char to[256], const char *in)
 /* As nobody, where nobody finds what we built; else root stays root, which --user allows. */
 static void drop(void)
 {
-	const struct passwd *pw = geteuid() == 0 ? getpwnam("nobody") : NULL;
+	const struct passwd *pw = geteuid() == 0 && !bench_keeps_root ? getpwnam("nobody") : NULL;
 	char klease[300];
 	bool reach;
 

@@ -28,6 +28,8 @@ extern char bench_dir[256];   /* a folder of our own on tmpfs where there is one
 extern char bench_disk[256];  /* one on a disk, or "" */
 extern char bench_build[256]; /* the build tree: klease/klease, tests/bench/… */
 
+extern bool bench_keeps_root; /* set before bench_begin by what only root can measure */
+
 /* Root becomes nobody here, if nobody can reach the build tree: user mode is for users. Exits where it cannot go on. */
 void bench_begin(const char *name);
 void bench_fail(const char *what, int error) __attribute__((noreturn));

@@ -2,12 +2,12 @@
 # Every bench runs to its end and gives its aims a line. The figures of so small a run mean nothing and are not looked at.
 BENCH_BUILD=$(pwd) BENCH_SMOKE=1
 export BENCH_BUILD BENCH_SMOKE
-out=$("${srcdir:-.}/tests/bench/run") || {
+out=$("$(dirname "$0")/run") || {
 	echo "$out"
 	exit 1
 }
 echo "$out"
-for aim in lock-create-tmpfs beat renew-process; do
+for aim in lock-create-tmpfs beat renew-process prompt-beat prompt-and-preexec; do
 	echo "$out" | grep -Eq "^aim $aim: [0-9.]+ .* \(<= [0-9.]+\) (met|missed)$" || {
 		echo "no line for aim $aim"
 		exit 1

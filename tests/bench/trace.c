@@ -55,22 +55,28 @@ int bench_calls(void (*fn)(void *arg), void *arg)
 	return frames == 2 ? count : -1;
 }
 
+static volatile sig_atomic_t alarmed;
+
 static void on_alarm(int sig)
 {
 	(void)sig;
+	alarmed = 1;
 }
 
 int bench_trace(pid_t pid, int64_t length, unsigned nr[BENCH_CALLS_MAX])
 {
 	struct sigaction sa = { .sa_handler = on_alarm };
-	struct itimerval t = { .it_value = { length / LEASE_NS_PER_S, length % LEASE_NS_PER_S / 1000 } };
-	bool over = false;
+	/* Again and again at the end: one that comes just before waitpid interrupts nothing. */
+	struct itimerval t = { .it_value = { length / LEASE_NS_PER_S, length % LEASE_NS_PER_S / 1000 },
+			       .it_interval = { 0, 20000 } };
+	const struct itimerval off = { 0 };
 	int status;
 	uint64_t n;
 
 	memset(nr, 0, BENCH_CALLS_MAX * sizeof(nr[0]));
 	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACESYSGOOD) < 0)
 		return -errno;
+	alarmed = 0;
 	(void)sigaction(SIGALRM, &sa, NULL);
 	(void)setitimer(ITIMER_REAL, &t, NULL);
 	/* It sleeps in its loop; the first stop is asked for. */
@@ -79,21 +85,21 @@ int bench_trace(pid_t pid, int64_t length, unsigned nr[BENCH_CALLS_MAX])
 		pid_t got = waitpid(pid, &status, __WALL);
 
 		if (got < 0 && errno == EINTR) {
-			over = true;
-			(void)ptrace(PTRACE_INTERRUPT, pid, 0, 0);
+			if (alarmed)
+				(void)ptrace(PTRACE_INTERRUPT, pid, 0, 0);
 			continue;
 		}
 		if (got != pid || !WIFSTOPPED(status))
 			return -ESRCH;
-		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
-			if (at_entry(pid, &n) && n < BENCH_CALLS_MAX)
-				nr[n]++;
-		} else if (over) {
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80) && at_entry(pid, &n) && n < BENCH_CALLS_MAX)
+			nr[n]++;
+		/* Any stop will do: the one that was asked for is left out when another comes first. */
+		if (alarmed)
 			break;
-		}
 		if (ptrace(PTRACE_SYSCALL, pid, 0, 0) < 0)
 			return -errno;
 	}
+	(void)setitimer(ITIMER_REAL, &off, NULL);
 	return ptrace(PTRACE_DETACH, pid, 0, 0) < 0 ? -errno : 0;
 }
 

@@ -24,9 +24,9 @@ data=$(nm "$so" | awk 'NF > 1 && $(NF - 1) ~ /^[BbCDdGgSs]$/ { print $NF }' |
 	grep -Ev '^(completed\..*|__dso_handle|__TMC_END__|_DYNAMIC|_GLOBAL_OFFSET_TABLE_|__bss_start|_edata|_end|__(do_global_dtors_aux|frame_dummy)_.*)$' || :)
 same "writable data" "" "$data"
 
-allowed=' arc4random_buf calloc clock_gettime close fchmod free fstat getdents64 geteuid getpid getrlimit kill linkat open openat pidfd_open
-poll read renameat renameat2 snprintf statx strtoul syscall unlinkat utimensat write memchr memcmp memcpy memset strchr strcmp strcspn strlen
-strncmp strnlen strrchr strstr pam_get_data pam_get_item pam_modutil_drop_priv pam_modutil_getpwnam pam_modutil_regain_priv
+allowed=' arc4random_buf calloc clock_gettime close fchmod free fstat getdents64 geteuid getgroups getpid getrlimit kill linkat open openat pidfd_open
+poll read renameat2 setfsgid setfsuid setgroups snprintf statx strtoul syscall unlinkat utimensat write memchr memcmp memcpy memset strchr strcmp strcspn strlen
+strncmp strnlen strrchr strstr pam_get_data pam_get_item pam_modutil_getpwnam
 pam_modutil_user_in_group_uid_gid pam_putenv pam_set_data pam_syslog '
 allowed=$(printf '%s' "$allowed" | tr '\n' ' ')
 for name in $(nm -D -u "$so" | awk '$1 == "U" { print $2 }' | sed 's/@.*//' | sort -u); do

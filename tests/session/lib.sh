@@ -58,6 +58,20 @@ within() {
 	fi
 }
 
+# stays SECONDS NAME CMD…: CMD succeeds at every look for so long.
+stays() {
+	local end=$(($(date +%s%N) + $1 * 1000000000)) name=$2
+	shift 2
+	while [ "$(date +%s%N)" -lt "$end" ]; do
+		"$@" >/dev/null 2>&1 || {
+			no "$name" "no longer: $*"
+			return 1
+		}
+		sleep 0.1
+	done
+	ok "$name"
+}
+
 # world user|system
 world() {
 	MODE=$1
@@ -109,13 +123,24 @@ daemon() {
 	no "the daemon comes up" "$(tail -n 3 "$W/daemon.log" | tr '\n' ' ')"
 	return 1
 }
-daemon_settled() { gone "$D" || { [ -d "$NOTICES/active" ] && k list; }; }
+# The beacon of a predecessor may stand for a moment yet.
+daemon_settled() { gone "$D" || { [ "$(beacon pid)" = "$(watcher_of "$D")" ] && [ -d "$NOTICES/active" ] && k list; }; }
 # daemon_stop [SIGNAL]: TERM, then KILL after 10 s.
 daemon_stop() {
 	[ -n "$D" ] || return 0
 	kill -s "${1:-TERM}" "$D" 2>/dev/null
 	until_true 10 gone "$D" || kill -KILL "$D" 2>/dev/null
 	wait "$D" 2>/dev/null
+	D=''
+}
+# The watcher of the daemon PID. crash: kill -9 of the daemon, and no watcher that still goes down when the next one starts.
+watcher_of() { cut -d " " -f 1 "/proc/$1/task/$1/children" 2>/dev/null; }
+crash() {
+	local w
+	w=$(watcher_of "$D")
+	kill -KILL "$D"
+	wait "$D" 2>/dev/null
+	until_true 10 gone "$w"
 	D=''
 }
 # starts PID…: finish ends these too.
@@ -133,6 +158,8 @@ absent() { [ -n "$1" ] && [ -d "$NOTICES/active" ] && [ -z "$(lock "$1")" ]; }
 archived() { [ -n "$1" ] && [ -n "$(lock "$1" archive)" ]; }
 state() { k show "$1" --json 2>/dev/null | jq -r '.state // empty'; }
 is() { [ "$(state "$1")" = "$2" ]; }
+# Not over, nor on its way there.
+lives() { state "$1" | grep -Eqx "admitted|active|idle|hibernated"; }
 # All states that the ledger says a lease went through, in one line.
 life() { k ledger --json --lease "$1" 2>/dev/null | jq -r .to | paste -sd ' '; }
 lived() { [ "$(life "$1")" = "$2" ]; }

@@ -11,9 +11,10 @@ if [ "$(id -u)" = 0 ] && [ -z "${PRIVATE:-}" ]; then
 	PRIVATE=1 exec unshare -m --propagation private bash "$0" "$@"
 fi
 
-# private_etc: after world. /etc is a copy, /run empty.
+# private_etc: after world. /etc is a copy, /run and /var/log are empty.
 private_etc() {
-	cp -a /etc "$W/etc" && mount --bind "$W/etc" /etc && mount -t tmpfs -o mode=755 lease-test /run
+	cp -a /etc "$W/etc" && mount --bind "$W/etc" /etc && mount -t tmpfs -o mode=755 lease-test /run &&
+		mount -t tmpfs -o mode=755 lease-test /var/log
 }
 # private_copy DIR…: these too.
 private_copy() {

@@ -1,5 +1,7 @@
 #!/bin/bash
 # t0110-bad-requests.sh: what is malformed is refused with what, where and why; everything else goes on as it was.
+# Functions are called by their names, and what is quoted is another shell's.
+# shellcheck disable=SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 world user
 short_times
@@ -125,6 +127,6 @@ printf '#leasewatch 1\nverb=hibernate\nlease=x\n' | asked "a wrong id fails" fai
 printf '#leasewatch 1\nverb=hibernate\n' | asked "an ask for no lease fails" failed 'lease'
 printf '#leasewatch 1\nverb=hibernate\nlease=kls-aaaaaaaaaa\n' | asked "an unknown lease is lost" lost 'no such lease'
 printf '#leasewatch 1\nverb=renew\nlease=%s\nttl=0s\n' "$good" | asked "a renewal by nothing fails" failed 'ttl'
-printf '#leasewatch 1\nverb=hibernate\nlease=%s\n' "$good" | asked "a good one is done" done '.'
+printf '#leasewatch 1\nverb=hibernate\nlease=%s\n' "$good" | asked "a good one is done" "done" '.'
 within 4 "… and happens" is "$good" hibernated
 finish

@@ -1,6 +1,8 @@
 #!/bin/bash
 # t0210-every-state.sh: kill -9 of the daemon in each state of a lease's life, and runtimes that fail, hang and half succeed.
 # A runtime of our own, that can be held and made to fail, stands among the installed ones in a mount namespace of this test.
+# Functions are called by their names, and what is quoted is another shell's.
+# shellcheck disable=SC2016,SC2317
 if [ -z "${SLOW_BOOK:-}" ]; then
 	: "${PREFIX:?names the installed build}"
 	name=$(basename "$0" .sh)
@@ -59,7 +61,6 @@ called() { grep -q "^$1 $2" "$B/calls"; }
 times() { grep -c "^$1 $2" "$B/calls"; }
 hold() { : >"$B/hold-$1"; }
 go() { rm -f "$B"/hold-* "$B"/fail-* "$B"/busy-* "$B"/lie-*; }
-crash() { kill -KILL "$D"; wait "$D" 2>/dev/null; D=''; }
 again() { crash && daemon; }
 # The daemon's own word for a state, from the registry: the public ones hide work in flight.
 inner() { [ "$(raw "SELECT state FROM lease WHERE id = '$1'")" = "$2" ]; }

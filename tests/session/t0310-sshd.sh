@@ -40,7 +40,7 @@ master() {
 	until_true 5 grep -q ":$(printf '%04X' $PORT) .* 0A " /proc/net/tcp
 }
 opts=(-F /dev/null -q -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o ConnectTimeout=5 -i "$W/ssh/key")
-SSH=(timeout 60 ssh "${opts[@]}" -p $PORT)
+SSH=(timeout 60 ssh "${opts[@]}" -p "$PORT")
 sshx() { "${SSH[@]}" "$@"; }
 in_() { sshx -n $U@127.0.0.1 "$@"; }
 monitor() { pgrep -f "^$SVC: $U \[priv\]" | head -n 1; }

@@ -143,16 +143,17 @@ check "… and says whose they were" said 'uid 61003'
 # A request is there for all to see; who makes another lock of its id comes later, also for a daemon that comes later still.
 daemon_stop
 for way in "queue active" "active queue"; do
-	read -r one two <<<"$way"
+	# shellcheck disable=SC2086 # two words
+	set -- $way
 	setpriv --reuid=61002 --regid=61002 --clear-groups sleep 300 &
 	P=$!
 	starts "$P"
 	id=$(new_id)
 	sleep 0.2
 	claim "$id" "$P" >"$W/rec" && chmod 644 "$W/rec"
-	as 61002 sh -c "umask 022; cat $W/rec >$NOTICES/$one/.tmp-$id && mv -n $NOTICES/$one/.tmp-$id $NOTICES/$one/lock-cli-me-$id"
+	as 61002 sh -c "umask 022; cat $W/rec >$NOTICES/$1/.tmp-$id && mv -n $NOTICES/$1/.tmp-$id $NOTICES/$1/lock-cli-me-$id"
 	sleep 0.05
-	as 61003 sh -c "umask 022; sed s/^pid=.*/pid=2/ $W/rec >$NOTICES/$two/lock-cli-you-$id"
+	as 61003 sh -c "umask 022; sed s/^pid=.*/pid=2/ $W/rec >$NOTICES/$2/lock-cli-you-$id"
 	echo "$id" >>"$W/early"
 done
 daemon || finish

@@ -1,6 +1,7 @@
 /*
- * tests/unit/core/sim.h: a world of leases for test_sim.c: holders that beat, forget, die, release and misuse the clock; a host that
- * sleeps and is set; a daemon that is killed and held up; a runtime that answers late, wrongly or never. All of it from one seed.
+ * tests/unit/core/sim.h: a world of leases for test_sim.c: holders that beat, forget, die, release and misuse the
+ * clock; a host that sleeps and is set; a daemon that is killed and held up; a runtime that answers late or never. All
+ * of it from one seed.
  */
 #ifndef TESTS_CORE_SIM_H
 #define TESTS_CORE_SIM_H

@@ -223,6 +223,25 @@ static void floor_and_cores_are_counted_right(void **state)
 	}
 }
 
+/* Quiet is what was found within the last window, not once. */
+static void an_old_finding_of_quiet_makes_nobody_idle(void **state)
+{
+	struct desk d;
+
+	(void)state;
+	set_up(&d, LEASE_USAGE_HYBRID);
+	desk_run(&d, DESK_T0 + 90 * S);
+	assert_int_equal(d.l.state, ST_IDLE);
+	desk_beat(&d);
+	desk_run(&d, d.now + S);
+	d.cpu_ppm = 1000000;
+	desk_run(&d, d.now + 40 * S);
+	desk_take(&d, EV_LOCK_LOST); /* takes its use back to before that finding */
+	desk_run(&d, d.now + H);
+	assert_int_equal(d.n[EV_IDLE_DUE], 1);
+	assert_int_equal(d.l.state, ST_ACTIVE);
+}
+
 /* I12: with nothing that could change the verdict there is nothing to read. */
 static void cpu_is_read_only_while_it_can_change_the_verdict(void **state)
 {
@@ -253,6 +272,7 @@ int main(void)
 		cmocka_unit_test(a_window_from_before_the_last_use_is_begun_anew),
 		cmocka_unit_test(floor_and_cores_are_counted_right),
 		cmocka_unit_test(cpu_is_read_only_while_it_can_change_the_verdict),
+		cmocka_unit_test(an_old_finding_of_quiet_makes_nobody_idle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,6 +136,7 @@ static void the_commands_life_is_use_and_renewal(void **state)
 	assert_string_equal(lease_renewed_by(&d.l), "command alive");
 	desk_run(&d, DESK_T0 + 6 * D);
 	assert_int_equal(d.l.state, ST_ACTIVE);
+	assert_int_equal(d.n[EV_IDLE_DUE], 0);
 	assert_int_equal(d.readings, 0);
 }
 

@@ -144,6 +144,21 @@ static int parse(const char *lines, struct view *v)
 	return view_parse(text, header + n, v, &err);
 }
 
+static void a_lock_that_was_touched_before_1970_has_a_view(void **state)
+{
+	static struct view v;
+
+	(void)state;
+	memset(&v, 0, sizeof(v));
+	memcpy(v.id, "kls-abcdefghij", LEASE_ID_SIZE);
+	v.mtime = -86400 * S;
+	v.requester = UINT32_MAX - 1;
+	round_trip(&v);
+	assert_int_equal(parse("mtime=-0\npriority=-7\n", &v), 0);
+	assert_int_equal(v.mtime, 0);
+	assert_int_equal(v.priority, -7);
+}
+
 static void what_a_newer_daemon_adds_is_skipped(void **state)
 {
 	static struct view v;
@@ -414,6 +429,7 @@ int main(void)
 		cmocka_unit_test(an_mtime_that_was_seen_or_is_older_says_nothing),
 		cmocka_unit_test(what_is_over_is_not_renewed_by_a_touch),
 		cmocka_unit_test(a_beat_is_no_use_where_use_is_observed_and_no_end_where_there_is_none),
+		cmocka_unit_test(a_lock_that_was_touched_before_1970_has_a_view),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

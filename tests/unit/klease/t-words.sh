@@ -7,8 +7,8 @@ comp=$here/klease/completions
 k help --words >"$W/words"
 check "there are words" test "$(grep -c ^command "$W/words")" -ge 12
 
-# A command's part of the manual: from its own .It Cm to the next one's.
-part() { awk -v c="$1" '/^\.It Cm / { in_it = $3 == c } /^\.Ss|^\.Sh/ { in_it = 0 } in_it' "$man"; }
+# A command's part of the manual: from its own .It Cm to the next one's; lists inside it are of it.
+part() { awk -v c="$1" '/^\.Bl/ { deep++ } /^\.El/ { deep-- } /^\.It Cm / && deep < 2 { in_it = $3 == c } /^\.Ss|^\.Sh/ { in_it = 0 } in_it' "$man"; }
 bash_part() { awk -v c="$1)" '$1 == c' "$comp/klease.bash"; }
 zsh_part() { awk -v c="$1)" '$1 == c, /;;$/' "$comp/_klease"; grep -q "^	$1) .*_klease_asking" "$comp/_klease" && sed -n '/^_klease_asking/,/^)/p' "$comp/_klease"; }
 fish_part() { grep -E "__klease_is [^']*\b$1\b" "$comp/klease.fish"; }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# t0310-shell-habits.sh: the hooks live with what users have in their shells: prompts, traps, options, an old tmux; and nothing is forked.
+# t0330-shell-habits.sh: the hooks live with what users have in their shells: prompts, traps, options, an old tmux; and nothing is forked.
 # shellcheck disable=SC2016 # lines for other shells
 . "$(dirname "$0")/../session/lib.sh"
 world user
@@ -166,6 +166,32 @@ if command -v fish >/dev/null; then
 	check "fish: the user's own event runs" test -s "$W/pe4"
 	close
 fi
+
+# The signal of a file size limit is as it was: a user's trap stays, and commands don't find it ignored.
+for sh in bash zsh; do
+	command -v $sh >/dev/null || continue
+	rc <<<". $hooks/lease.$sh"
+	new_lock
+	shell $sh
+	within 5 "$sh beats" fresh
+	sync
+	enter "grep SigIgn: /proc/self/status >$W/ignored.$sh"
+	within 5 "$sh: a command tells what it ignores" test -s "$W/ignored.$sh"
+	ignored=$(tr -cd '0-9a-f' <<<"$(cut -f 2 "$W/ignored.$sh")")
+	check "$sh: SIGXFSZ is not among it" test $((16#$ignored >> 24 & 1)) = 0
+	close
+	rc <<-E
+	trap 'echo mine' XFSZ
+	. $hooks/lease.$sh
+	E
+	new_lock
+	shell $sh
+	within 5 "$sh with a trap for it beats" fresh
+	sync
+	enter "trap >$W/traps.$sh"
+	within 5 "$sh: and it stays" grep -q 'echo mine.*XFSZ' "$W/traps.$sh"
+	close
+done
 
 # A restricted shell may redirect nothing.
 rc <<<". $hooks/lease.bash"

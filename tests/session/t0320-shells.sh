@@ -1,5 +1,5 @@
 #!/bin/bash
-# t0300-shells.sh: bash, zsh and fish on a real terminal beat their session's lock, and do nothing else to it or to the user.
+# t0320-shells.sh: bash, zsh and fish on a real terminal beat their session's lock, and do nothing else to it or to the user.
 . "$(dirname "$0")/../session/lib.sh"
 world user
 . "$(dirname "$0")/../session/terminal.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# t0330-hooks-as-root.sh: a root shell beats another's lock without opening it; on a read-only tree the hooks are silent.
+# t0350-hooks-as-root.sh: a root shell beats another's lock without opening it; on a read-only tree the hooks are silent.
 . "$(dirname "$0")/../session/lib.sh"
 world system
 . "$(dirname "$0")/../session/terminal.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# t0320-session.sh: klease session and the hooks of coding agents: one lease a run, begun once, led by the agent, ended when told or when dead.
+# t0340-session.sh: klease session and the hooks of coding agents: one lease a run, begun once, led by the agent, ended when told or when dead.
 # shellcheck disable=SC2016,SC2153 # lines for other shells; what klease says to export
 . "$(dirname "$0")/../session/lib.sh"
 world user
