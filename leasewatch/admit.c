@@ -183,6 +183,16 @@ static struct runtime *runtime_get(struct watcher *w, const char *name)
 	return r;
 }
 
+/* One that did not work may have been mended or installed since. */
+void runtimes_ask_again(struct watcher *w)
+{
+	struct runtime *r;
+
+	SLIST_FOREACH(r, &w->runtimes, all)
+		if (r->known && !r->works)
+			r->asked = r->known = false;
+}
+
 /* Whether what drives it is there; asked of the runtime once, at its first use. 1 yes, 0 not known yet, -1 no. */
 static int runtime_ready(struct watcher *w, const struct entry *e, char why[LEASE_WHY_SIZE])
 {

@@ -98,7 +98,7 @@ void hold_over(struct watcher *w)
 static void ask_hold(struct watcher *w, const char *ask, const struct ask *q, uint32_t uid)
 {
 	int64_t length = q->ttl ? q->ttl : HOLD_DEFAULT;
-	char by[64];
+	char by[64], told[128], human[LEASE_DURATION_SIZE];
 
 	if (uid != 0 && !w->paths.user_mode) {
 		answer(w, ask, "refused", "only root holds or lifts a hold");
@@ -117,7 +117,9 @@ static void ask_hold(struct watcher *w, const char *ask, const struct ask *q, ui
 	(void)snprintf(by, sizeof(by), "uid %u", uid);
 	log_warn("HOLD by uid %u for %lld s: nothing is destroyed until then", uid, (long long)(length / LEASE_NS_PER_S));
 	hold_set(w, w->now.wall + length, by);
-	answer(w, ask, "done", "held: nothing is destroyed until it is lifted or over");
+	lease_duration_human(human, length);
+	(void)snprintf(told, sizeof(told), "held for %s from now: nothing is destroyed until it is lifted or over", human);
+	answer(w, ask, "done", told);
 }
 
 /* --- what is asked of one lease --- */

@@ -23,7 +23,7 @@ static int64_t ms(int64_t ns)
  */
 static void registry_failed(struct watcher *w, const char *what)
 {
-	log_err("registry: %s: %s. Nothing is decided until it can be written; leases stand as they are", what,
+	log_err("%s: %s: %s. Nothing is decided until it can be written; leases stand as they are", w->paths.db, what,
 		registry_error(w->registry));
 	w->broken = true;
 }
