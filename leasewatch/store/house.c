@@ -208,6 +208,38 @@ int house_open(const struct house_paths *p, int wait_ms, struct house *ret, char
 	return 0;
 }
 
+static bool still_named(const struct house_paths *p, int root)
+{
+	struct stat named, held;
+
+	return fstat(root, &held) == 0 && lstat(p->notices, &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+int house_reopen(const struct house_paths *p, struct house *h, char err[256])
+{
+	int *const old[] = { &h->tree.queue, &h->tree.active, &h->tree.archive, &h->reap, &h->quarantine };
+	struct house anew = *h;
+	int *const made[] = { &anew.tree.queue, &anew.tree.active, &anew.tree.archive, &anew.reap, &anew.quarantine };
+	struct rules u;
+	int r;
+
+	if (!still_named(p, h->tree.root))
+		return sentence(err, -ESTALE, p->notices, "was moved, removed or mounted over");
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		*made[i] = -1;
+	make_rules(&u, p);
+	r = open_parts(p, &u, &anew, err);
+	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++) {
+		if (r == 0)
+			close(*old[i]);
+		else if (*made[i] >= 0)
+			close(*made[i]);
+	}
+	if (r == 0)
+		*h = anew;
+	return r;
+}
+
 void house_close(struct house *h)
 {
 	int *const own[] = { &h->reap, &h->quarantine, &h->state, &h->sessions, &h->lock };
