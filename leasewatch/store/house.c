@@ -34,7 +34,10 @@ static void make_rules(struct rules *u, const struct house_paths *p)
 	if (p->user_mode)
 		return;
 	u->tree.make = u->state.make = 0755;
-	/* Not to be listed: a twin comes before its lock, and whoever reads its name could make a lock of that id first. */
+	/*
+	 * Not to be listed: a twin comes before its lock, and whoever reads its name could make a lock of that
+	 * id first.
+	 */
 	u->tokens.make = u->sessions.make = 0711;
 	u->sessions.owner = u->work.owner = u->db.owner = root;
 	/* 1770, with the group of those who may, is an administrator's choice. */
