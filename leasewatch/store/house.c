@@ -215,7 +215,8 @@ static bool still_named(const struct house_paths *p, int root)
 {
 	struct stat named, held;
 
-	return fstat(root, &held) == 0 && lstat(p->notices, &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+	return fstat(root, &held) == 0 && lstat(p->notices, &named) == 0 && held.st_dev == named.st_dev &&
+	       held.st_ino == named.st_ino;
 }
 
 int house_reopen(const struct house_paths *p, struct house *h, char err[256])
