@@ -37,6 +37,11 @@ static int load_one(void *arg, const struct lease *l)
 	e->l.leader_alive = false; /* until it is found to be */
 	if (ld->same_boot) {
 		lease_credit_restart(&e->l, ld->checkpoint, now);
+		/* The sum of all restarts is what is bounded, so it has to outlive the next one. */
+		if (e->l.restart_credit != l->restart_credit) {
+			e->row_dirty = true;
+			entry_changed(w, e);
+		}
 	} else {
 		/* One grace for everybody; what was counted in the life of another boot begins anew. */
 		e->l.created = now - (w->now.wall - l->created_wall);

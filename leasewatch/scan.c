@@ -60,7 +60,7 @@ void stray(struct watcher *w, int dirfd, const char *name, const struct lease_st
 			 st->uid, STRAYS);
 	if (u->strays <= most)
 		u->strays += weight;
-	if (u->strays > most && unlinkat(dirfd, name, S_ISDIR(st->mode) ? AT_REMOVEDIR : 0) < 0 && errno != ENOENT)
+	if (u->strays > most && locks_remove(dirfd, name) < 0)
 		report_rubbish(w, st->uid, name, "cannot be removed");
 }
 
@@ -294,8 +294,8 @@ void scan_all(struct watcher *w)
 	s.kind = WATCH_QUEUE;
 	(void)lease_list(w->house.tree.queue, scan_one, &s);
 	/*
-	 * In the order in which they came, as events would have told: a request's name can be read by everybody, and of two with one id
-	 * the earlier stands.
+	 * In the order in which they came, as events would have told: a request's name can be read by
+	 * everybody, and of two with one id the earlier stands.
 	 */
 	if (s.n > 0)
 		qsort(s.v, s.n, sizeof(*s.v), older);

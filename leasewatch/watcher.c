@@ -243,6 +243,48 @@ static void checkpoint(struct watcher *w)
 	w->checkpoint = w->now.mono;
 }
 
+static int open_watch(struct watcher *w)
+{
+	int fd, r = watch_open(&w->house.tree, &w->watch, &fd);
+
+	w->scan_at = LEASE_NEVER;
+	if (r == 0)
+		return source_add(w, &w->inotify, SRC_WATCH, fd, NULL);
+	log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every "
+		"second instead",
+		strerror(-r));
+	w->scan_at = w->now.mono + POLL;
+	return 0;
+}
+
+/*
+ * A folder of the tree was moved or removed under us: what has its name now counts. When that is the tree
+ * itself we serve it no longer.
+ */
+static void tree_lost(struct watcher *w)
+{
+	char err[256];
+	int r = house_reopen(&w->paths, &w->house, err);
+
+	if (r < 0) {
+		log_err("%s: ending; leases stand as they are", err);
+		w->broken = true;
+		return;
+	}
+	log_warn("a folder of %s was moved or removed: it is there again, and everything is looked at anew", w->paths.notices);
+	(void)epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->inotify.fd, NULL);
+	w->inotify.fd = -1;
+	watch_close(w->watch);
+	w->watch = NULL;
+	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e))
+		e->watched = false;
+	if ((r = open_watch(w)) < 0) {
+		log_err("cannot watch: %s", strerror(-r));
+		w->broken = true;
+	}
+	w->rescan = true;
+}
+
 static bool turn(struct watcher *w, struct epoll_event *events, int n)
 {
 	if (!turn_begin(w))
@@ -256,6 +298,8 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 		if (s->fd >= 0)
 			dispatch(w, s);
 	}
+	if (w->watch && watch_lost(w->watch) && !w->broken)
+		tree_lost(w);
 	if (w->scan_at <= w->now.mono) {
 		w->scan_at = w->now.mono + POLL;
 		w->rescan = true;
@@ -317,16 +361,7 @@ static int open_sources(struct watcher *w)
 		return r;
 	if ((r = source_add(w, &w->peer, SRC_PEER, w->peer.fd, NULL)) < 0)
 		return r;
-	w->scan_at = LEASE_NEVER;
-	r = watch_open(&w->house.tree, &w->watch, &fd);
-	if (r < 0) {
-		log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every "
-			"second instead",
-			strerror(-r));
-		w->scan_at = 0;
-		return 0;
-	}
-	return source_add(w, &w->inotify, SRC_WATCH, fd, NULL);
+	return open_watch(w);
 }
 
 static int begin(struct watcher *w)
@@ -342,11 +377,11 @@ static int begin(struct watcher *w)
 		log_err("%s", err);
 		return -1;
 	}
+	clock_read(&w->now);
 	if ((r = open_sources(w)) < 0) {
 		log_err("cannot watch: %s", strerror(-r));
 		return -1;
 	}
-	clock_read(&w->now);
 	w->skew = w->now.boot - w->now.mono;
 	w->checkpoint = w->now.mono;
 	w->prune_at = w->now.mono;

@@ -34,7 +34,10 @@ static void make_rules(struct rules *u, const struct house_paths *p)
 	if (p->user_mode)
 		return;
 	u->tree.make = u->state.make = 0755;
-	/* Not to be listed: a twin comes before its lock, and whoever reads its name could make a lock of that id first. */
+	/*
+	 * Not to be listed: a twin comes before its lock, and whoever reads its name could make a lock of that
+	 * id first.
+	 */
 	u->tokens.make = u->sessions.make = 0711;
 	u->sessions.owner = u->work.owner = u->db.owner = root;
 	/* 1770, with the group of those who may, is an administrator's choice. */
@@ -206,6 +209,39 @@ int house_open(const struct house_paths *p, int wait_ms, struct house *ret, char
 	memcpy(err, warning, sizeof(warning));
 	*ret = h;
 	return 0;
+}
+
+static bool still_named(const struct house_paths *p, int root)
+{
+	struct stat named, held;
+
+	return fstat(root, &held) == 0 && lstat(p->notices, &named) == 0 && held.st_dev == named.st_dev &&
+	       held.st_ino == named.st_ino;
+}
+
+int house_reopen(const struct house_paths *p, struct house *h, char err[256])
+{
+	int *const old[] = { &h->tree.queue, &h->tree.active, &h->tree.archive, &h->reap, &h->quarantine };
+	struct house anew = *h;
+	int *const made[] = { &anew.tree.queue, &anew.tree.active, &anew.tree.archive, &anew.reap, &anew.quarantine };
+	struct rules u;
+	int r;
+
+	if (!still_named(p, h->tree.root))
+		return sentence(err, -ESTALE, p->notices, "was moved, removed or mounted over");
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		*made[i] = -1;
+	make_rules(&u, p);
+	r = open_parts(p, &u, &anew, err);
+	for (size_t i = 0; i < sizeof(old) / sizeof(old[0]); i++) {
+		if (r == 0)
+			close(*old[i]);
+		else if (*made[i] >= 0)
+			close(*made[i]);
+	}
+	if (r == 0)
+		*h = anew;
+	return r;
 }
 
 void house_close(struct house *h)

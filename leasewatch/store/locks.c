@@ -122,7 +122,10 @@ static int open_day(const struct house *h, int64_t wall)
 	if (!gmtime_r(&t, &tm) || strftime(day, sizeof(day), "%Y-%m-%d", &tm) == 0)
 		return -EINVAL;
 	fd = open_if_ours(h, day);
-	/* A user may have made the name first, for this day and the next hundred: then it is not for our use, and makes room. */
+	/*
+	 * A user may have made the name first, for this day and the next hundred: then it is not for our use,
+	 * and makes room.
+	 */
 	if (fd == -EPERM && locks_quarantine(h, h->tree.archive, day, wall) == 0)
 		fd = open_if_ours(h, day);
 	return fd;
@@ -164,7 +167,9 @@ int locks_quarantine(const struct house *h, int dirfd, const char *name, int64_t
 
 int locks_remove(int dirfd, const char *name)
 {
-	return unlinkat(dirfd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	return errno == EISDIR && unlinkat(dirfd, name, AT_REMOVEDIR) == 0 ? 0 : -errno;
 }
 
 struct prune {

@@ -120,6 +120,14 @@ void watch_close(struct watch *w)
 	free(w);
 }
 
+bool watch_lost(const struct watch *w)
+{
+	for (int i = 0; i < FOLDERS; i++)
+		if (w->folder[i] < 0)
+			return true;
+	return false;
+}
+
 static struct armed *find_id(struct watch *w, const char *id)
 {
 	struct armed key;

@@ -6,8 +6,8 @@
  * ATTRIB, MODIFY or CLOSE_WRITE, so an active lease's beat costs nobody anything. A single lock is watched for
  * touches (ATTRIB|MODIFY|CLOSE_WRITE, through an O_PATH descriptor and /proc/self/fd, so that nothing is
  * opened) only while its beat must be seen at once. Overflow, a moved or removed or unmounted folder:
- * WATCH_RESCAN, the rest of the buffer is dropped. A folder's watch ends with that: the caller compares its
- * descriptor with what the path says now, and where they differ opens the tree, and a watch, anew.
+ * WATCH_RESCAN, the rest of the buffer is dropped. A folder's watch ends with that
+ * (watch_lost): the caller opens the tree, and a watch, anew.
  */
 #ifndef STORE_WATCH_H
 #define STORE_WATCH_H
@@ -25,6 +25,7 @@ struct watch;
 /* -EMFILE, -ENOSPC: limits used up: poll */
 int watch_open(const struct lease_tree *t, struct watch **ret, int *ret_fd);
 void watch_close(struct watch *w);
+bool watch_lost(const struct watch *w); /* true: one of the folders, or the root, is watched no more */
 /*
  * Arms (or re-arms) the watch of one lock. Idempotent. -ENOENT gone; -EINVAL no plain file; -EACCES, -ENOSPC,
  * -EMLINK (a hard link to a lock that is watched under another id): poll it.

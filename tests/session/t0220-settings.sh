@@ -79,6 +79,25 @@ within 3 "a daemon in the background reads a relative --config again" word_has "
 k release "$id"
 daemon_stop
 
+# Folders that are moved away under it.
+good 30s
+daemon || finish
+id=$(k create -- sleep 300)
+mv "$NOTICES/queue" "$W/queue.away"
+within 3 "a queue/ that was moved away is made anew" test -d "$NOTICES/queue"
+check "… and watched" k create -- sleep 300
+mv "$NOTICES/active" "$W/active.away"
+within 3 "so is active/" test -d "$NOTICES/active"
+within 3 "what stood in it has lost its lock" grep -q "$id.*lock lost" "$W/daemon.log"
+mv "$W/active.away/"lock-* "$NOTICES/active/"
+within 3 "put back, it is found again" grep -q "$id.*its lock is back" "$W/daemon.log"
+mv "$NOTICES" "$W/notices.away"
+within 3 "moved away as a whole, the tree is served no more" gone "$D"
+check "… which the log says" grep -q 'notices: was moved, removed or mounted over: ending' "$W/daemon.log"
+mv "$W/notices.away" "$NOTICES"
+daemon && check "put back, it is served again" is "$id" active
+daemon_stop
+
 # A lock that cannot be moved holds up its own lease alone, and is tried again.
 good 1s
 daemon || finish
@@ -87,9 +106,8 @@ waits() { grep -c "$1.*its lock cannot be moved" "$W/daemon.log"; }
 until_true 3 is "$held" active
 chmod 500 "$NOTICES/active"
 asked=$(k create -- sleep 300)
-sleep 2.5
-check "a request whose lock cannot be moved waits" is "$asked" requested
-check "… and is tried again a second later" test "$(waits "$asked")" -ge 2 -a "$(waits "$asked")" -le 4
+stays 3 "a request whose lock cannot be moved waits" is "$asked" requested
+check "… and is tried again a second later" test "$(waits "$asked")" -ge 2 -a "$(waits "$asked")" -le 5
 check "so does one whose ttl is over" test "$(waits "$held")" -ge 1 -a "$(waits "$held")" -le 3
 chmod 700 "$NOTICES/active"
 within 3 "the request is admitted once it can be" lived "$asked" "requested admitted active"

@@ -123,7 +123,7 @@ check "the daemon is still the first one" runs "$D"
 
 # A tree of a user's that root is told to look into: its daemon has no words for root to run.
 id=$(timeout 20 klease --notices "$NOTICES" create -- sleep 300)
-within 5 "root has a lease" is "$id" active
+within 15 "root has a lease" is "$id" active
 F=$W/false
 mkdir -p "$F/notices/queue" "$F/notices/active" "$F/notices/archive" "$F/state"
 cp "$A/$(lock "$id")" "$F/notices/active/"
@@ -143,6 +143,7 @@ check "… and says whose they were" said 'uid 61003'
 # A request is there for all to see; who makes another lock of its id comes later, also for a daemon that comes later still.
 daemon_stop
 for way in "queue active" "active queue"; do
+	# shellcheck disable=SC2086 # two words
 	set -- $way
 	setpriv --reuid=61002 --regid=61002 --clear-groups sleep 300 &
 	P=$!

@@ -1,5 +1,5 @@
 #!/bin/bash
-# t0230-acts.sh: what waits for a free act is asked for only as long as somebody wants it.
+# t0240-acts.sh: what waits for a free act is asked for only as long as somebody wants it.
 . "$(dirname "$0")/lib.sh"
 world user
 conf <<-C
