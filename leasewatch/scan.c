@@ -56,7 +56,7 @@ void stray(struct watcher *w, int dirfd, const char *name, const struct lease_st
 		log_warn("uid %u: more than %d files in the tree that are no locks: removed at sight for an hour", st->uid, STRAYS);
 	if (u->strays <= most)
 		u->strays += weight;
-	if (u->strays > most && unlinkat(dirfd, name, S_ISDIR(st->mode) ? AT_REMOVEDIR : 0) < 0 && errno != ENOENT)
+	if (u->strays > most && locks_remove(dirfd, name) < 0)
 		report_rubbish(w, st->uid, name, "cannot be removed");
 }
 

@@ -202,7 +202,8 @@ static void room(struct watcher *w)
 	w->room_at = w->now.mono + ROOM_EVERY;
 	locks_make_room(&w->house, w->now.wall, settings_daemon(w->settings)->archive_keep);
 	if (locks_crowded(&w->house))
-		log_err("%s: less than a quarter of its room is free, and the archive is empty: see who fills it (find -size +8 -ls)",
+		log_err("%s: less than a quarter of its room is free, and the archive is empty: see who fills it "
+			"(find -size +8 -ls)",
 			w->paths.notices);
 	else
 		log_warn("%s was nearly full: what was longer than a lock, and the oldest of the archive, was removed",
@@ -244,12 +245,13 @@ static int open_watch(struct watcher *w)
 	w->scan_at = LEASE_NEVER;
 	if (r == 0)
 		return source_add(w, &w->inotify, SRC_WATCH, fd, NULL);
-	log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every second instead", strerror(-r));
+	log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every second instead",
+		strerror(-r));
 	w->scan_at = w->now.mono + POLL;
 	return 0;
 }
 
-/* A folder of the tree was moved or removed under us: what has its name now counts. When that is the tree itself we serve it no longer. */
+/* A folder of the tree was moved or removed under us: another is made in its place. The tree itself is given up. */
 static void tree_lost(struct watcher *w)
 {
 	char err[256];

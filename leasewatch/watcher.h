@@ -216,9 +216,11 @@ bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's s
 void scan_name(struct watcher *w, enum watch_kind kind, const char *name);
 void scan_all(struct watcher *w);
 void scan_doubts(struct watcher *w); /* the second looks that are due */
-bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name, uint32_t uid); /* true: it gets a second look, do nothing now */
+/* true: it gets a second look, do nothing now */
+bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name, uint32_t uid);
 void report_rubbish(struct watcher *w, uint32_t uid, const char *name, const char *why); /* a bounded number a user and hour */
-void stray(struct watcher *w, int dirfd, const char *name, const struct lease_stat *st, const char *why); /* why NULL: half written, so not yet reported; of too many, removed */
+/* why NULL: half written, so not yet reported; of too many, removed */
+void stray(struct watcher *w, int dirfd, const char *name, const struct lease_stat *st, const char *why);
 void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, const char *why); /* and into the quarantine */
 
 /* judge.c: looking at a lease and asking for the verdict. */

@@ -49,8 +49,9 @@ int house_paths(struct house_paths *p, const char *notices, const char *state, c
  */
 int house_open(const struct house_paths *p, int wait_ms, struct house *ret, char err[256]);
 /*
- * The tree's folders anew, after one of them was moved or removed: made and checked as at the start, the old ones closed. -errno with a
- * sentence in err, and *h as it was; -ESTALE: what has the tree's name now is not the tree that was opened.
+ * The tree's folders anew, after one of them was moved or removed: made and checked as at the start, the old
+ * ones closed. -errno with a sentence in err, and *h as it was; -ESTALE: what has the tree's name now is not
+ * the tree that was opened.
  */
 int house_reopen(const struct house_paths *p, struct house *h, char err[256]);
 void house_close(struct house *h);

@@ -153,7 +153,9 @@ int locks_quarantine(const struct house *h, int dirfd, const char *name, int64_t
 
 int locks_remove(int dirfd, const char *name)
 {
-	return unlinkat(dirfd, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	return errno == EISDIR && unlinkat(dirfd, name, AT_REMOVEDIR) == 0 ? 0 : -errno;
 }
 
 struct prune {
@@ -219,7 +221,8 @@ void locks_make_room(const struct house *h, int64_t wall, int64_t keep)
 	const int everywhere[] = { h->tree.queue, h->tree.active, h->tree.archive, h->quarantine };
 
 	for (size_t i = 0; i < sizeof(everywhere) / sizeof(everywhere[0]); i++) {
-		struct prune p = { .wall = wall, .dirfd = everywhere[i], .long_ones = true, .days = everywhere[i] == h->tree.archive };
+		struct prune p = { .wall = wall, .dirfd = everywhere[i], .long_ones = true,
+				   .days = everywhere[i] == h->tree.archive };
 		(void)lease_list(p.dirfd, prune_one, &p);
 	}
 	if (keep == LEASE_NEVER || keep > INT64_C(30) * 86400 * LEASE_NS_PER_S)
