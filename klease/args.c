@@ -53,7 +53,7 @@ void args_usage(const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(line, sizeof line, fmt, ap);
 	va_end(ap);
-	say("%s (see `%s help`)", line, say_program());
+	say("%s (see `%s help%s%s`)", line, say_program(), say_command() ? " " : "", say_command() ? say_command() : "");
 	exit(KX_USAGE);
 }
 

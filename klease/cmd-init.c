@@ -49,7 +49,7 @@ static int make_folder(const char *path, mode_t mode, bool dry)
 		say("cannot make %s: %m", path);
 		return KX_FAILED;
 	}
-	printf("%s  %s\n", dry ? "would make" : "made      ", path);
+	printf("%s %s\n", dry ? "would make" : "made      ", path);
 	return KX_OK;
 }
 
@@ -156,6 +156,23 @@ static int init_system(bool dry)
 	return status;
 }
 
+/* Debian has no sbin in a user's PATH. */
+static bool in_path(const char *program)
+{
+	const char *path = getenv("PATH");
+	char file[512];
+
+	while (path && *path) {
+		size_t n = strcspn(path, ":");
+
+		(void)snprintf(file, sizeof file, "%.*s/%s", (int)n, path, program);
+		if (access(file, X_OK) == 0)
+			return true;
+		path += n + (path[n] == ':');
+	}
+	return false;
+}
+
 static int init_user(const struct world *w, bool dry)
 {
 	const char *run = getenv("XDG_RUNTIME_DIR");
@@ -176,9 +193,11 @@ static int init_user(const struct world *w, bool dry)
 		return status;
 	if (!run || stat(run, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != w->uid)
 		printf("note       XDG_RUNTIME_DIR is no folder of yours: state files go beside lease.db\n");
-	printf("next       %s\n",
-	       w->daemon ? "nothing: a daemon watches already"
-			 : "leasewatch --user   (or: systemctl --user enable --now leasewatch)");
+	if (w->daemon)
+		printf("next       nothing: a daemon watches already\n");
+	else
+		printf("next       %s --user   (or: systemctl --user enable --now leasewatch)\n",
+		       in_path("leasewatch") ? "leasewatch" : SBINDIR "/leasewatch");
 	return KX_OK;
 }
 

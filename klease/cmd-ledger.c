@@ -30,7 +30,7 @@ static int print(void *arg, const struct ledger_line *l)
 	       l->step.to, safe(user, l->v.user), safe(why, l->step.why));
 	if (l->zombie_ms >= 0) {
 		lease_duration_human(when, l->zombie_ms * LEASE_NS_PER_MS);
-		printf(" (gone %s after its work ended)", when);
+		printf(" (gone %s after it was last wanted)", when);
 	}
 	putchar('\n');
 	return ferror(stdout) ? KX_FAILED : 0;

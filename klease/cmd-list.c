@@ -60,6 +60,7 @@ static void print_table(const struct world *w, const struct args *a, const struc
 	struct table t;
 
 	table_begin(&t, sizeof heads / sizeof *heads);
+	t.spare = (const unsigned char[]){ 7, 5, 2, 0 }; /* RUNTIME, LAST-BEAT, SURFACE: `klease show` has them */
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
 		table_cell(&t, heads[i]);
 	for (size_t i = 0; i < vs->n; i++)

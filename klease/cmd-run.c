@@ -52,8 +52,8 @@ static void say_ended(struct world *w, const struct request *q)
 		say("lease %s has ended", q->record.id);
 }
 
-/* The exit status; *ret_lost: the keeper went without saying how its command ended. */
-static int follow(int sock, int sig, const struct args *a, bool *ret_lost)
+/* The exit status; *ret_lost: the keeper went without saying how its command ended; *ret_ran: there was one. */
+static int follow(int sock, int sig, const struct args *a, bool *ret_lost, bool *ret_ran)
 {
 	struct keeper_msg m;
 	char buf[SAFE_SIZE];
@@ -79,6 +79,7 @@ static int follow(int sock, int sig, const struct args *a, bool *ret_lost)
 			return child_status(m.value);
 		if (m.word == KEEPER_EXEC_FAILED) {
 			say("cannot run '%s': %s", safe(buf, a->command[0]), strerror(m.value));
+			*ret_ran = false;
 			return child_exec_status(m.value);
 		}
 	}
@@ -91,7 +92,7 @@ static void go(void *arg)
 
 int cmd_run(struct world *w, struct args *a)
 {
-	bool lost = false, unwatched = !w->daemon;
+	bool lost = false, ran = true, unwatched = !w->daemon;
 	struct request q;
 	int status, sock = -1, sig;
 
@@ -118,9 +119,10 @@ int cmd_run(struct world *w, struct args *a)
 		return status;
 	if (unwatched)
 		(void)keeper_tell(sock, KEEPER_GO_UNWATCHED, 0);
-	status = follow(sock, sig, a, &lost);
+	status = follow(sock, sig, a, &lost, &ran);
 	if (request_end(w, &q) == -ENOENT) {
-		say_ended(w, &q);
+		if (ran) /* else the lease has ended because of what was said already */
+			say_ended(w, &q);
 		return lost ? 128 + 9 : status; /* the keeper was killed with all the rest */
 	}
 	if (lost)

@@ -78,6 +78,49 @@ const struct command *command_find(const char *name, bool kbox)
 	return NULL;
 }
 
+/* How many letters are wrong, missing, too many or swapped (optimal string alignment). */
+static int distance(const char *a, const char *b)
+{
+	int d[16][16];
+	int m = (int)strlen(a), n = (int)strlen(b);
+
+	if (m > 15 || n > 15)
+		return 16;
+	for (int i = 0; i <= m; i++)
+		d[i][0] = i;
+	for (int j = 0; j <= n; j++)
+		d[0][j] = j;
+	for (int i = 1; i <= m; i++)
+		for (int j = 1; j <= n; j++) {
+			int least = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+
+			if (d[i - 1][j] + 1 < least)
+				least = d[i - 1][j] + 1;
+			if (d[i][j - 1] + 1 < least)
+				least = d[i][j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < least)
+				least = d[i - 2][j - 2] + 1;
+			d[i][j] = least;
+		}
+	return d[m][n];
+}
+
+const char *command_near(const char *name, bool kbox)
+{
+	const char *near = NULL;
+	int least = 3;
+
+	for (const struct command *c = command_table; c->name; c++) {
+		int d = kbox && !in_kbox(c->name) ? least : distance(name, c->name);
+
+		if (d < least && d < (int)strlen(c->name) / 2 + 1) {
+			least = d;
+			near = c->name;
+		}
+	}
+	return near;
+}
+
 static const char *operand_words(enum operands o)
 {
 	switch (o) {

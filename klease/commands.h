@@ -21,6 +21,8 @@ extern const struct command command_table[]; /* ends with name NULL */
 
 /* Under the name kbox-lease only what its own protocol has. */
 const struct command *command_find(const char *name, bool kbox);
+/* What was meant by a word that is no command; NULL: nobody knows. */
+const char *command_near(const char *name, bool kbox);
 void command_help(const struct command *c, FILE *out);
 void commands_help(FILE *out, bool kbox);
 /* For tests: `command NAME`, `option NAME --OPT`, `exit N`, a line each. */

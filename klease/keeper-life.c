@@ -223,7 +223,10 @@ int keeper_live(const struct keeper_plan *plan, int sock)
 		l.sock = -1;
 	}
 	tend(&l);
-	/* Who waits for the command gives the lease back and hangs up. Gone before that, we would be work that ended by itself. */
+	/*
+	 * Who waits for the command gives the lease back and hangs up. Gone before that, we would be work that
+	 * ended by itself.
+	 */
 	while (l.sock >= 0)
 		hear(&l);
 	return 0;

@@ -24,10 +24,17 @@ static void fill_stdio(void)
 			_exit(KX_FAILED);
 }
 
+static _Noreturn void no_command(const char *word, bool kbox)
+{
+	const char *near = command_near(word, kbox);
+	char buf[SAFE_SIZE];
+
+	args_usage("there is no command '%s'%s%s", safe(buf, word), near ? ": the nearest is " : "", near ? near : "");
+}
+
 static int help(int argc, char **argv, bool kbox)
 {
 	const struct command *c;
-	char buf[SAFE_SIZE];
 
 	if (argc < 2) {
 		commands_help(stdout, kbox);
@@ -39,7 +46,7 @@ static int help(int argc, char **argv, bool kbox)
 	}
 	c = command_find(argv[1], kbox);
 	if (!c)
-		args_usage("there is no command '%s'", safe(buf, argv[1]));
+		no_command(argv[1], kbox);
 	command_help(c, stdout);
 	return KX_OK;
 }
@@ -91,6 +98,8 @@ int main(int argc, char **argv)
 	}
 	argc -= optind;
 	argv += optind;
+	if (argc < 1 && (notices || user))
+		args_usage("which command? None stands behind the options");
 	if (argc < 1) {
 		commands_help(stderr, kbox);
 		return KX_USAGE;
@@ -99,7 +108,7 @@ int main(int argc, char **argv)
 		return finish(help(argc, argv, kbox));
 	c = command_find(argv[0], kbox);
 	if (!c)
-		args_usage("there is no command '%s'", safe(buf, argv[0]));
+		no_command(argv[0], kbox);
 	say_as(say_program(), c->name);
 	args_parse(c, argc, argv, &a, &notices);
 	world_find(&w, notices, user);

@@ -25,6 +25,11 @@ const char *say_program(void)
 	return program;
 }
 
+const char *say_command(void)
+{
+	return command;
+}
+
 void say(const char *fmt, ...)
 {
 	char line[2048];

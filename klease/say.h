@@ -10,6 +10,7 @@
 /* Who speaks: "klease" or "klease run". Kept by pointer pieces: both live as long as the program. */
 void say_as(const char *program, const char *command);
 const char *say_program(void);
+const char *say_command(void); /* NULL before it is known */
 /* "klease run: …\n" on stderr, in one write. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

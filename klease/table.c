@@ -2,6 +2,7 @@
 
 #include "klease/table.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 
 #include "klease/say.h"
 #include "lease/duration.h"
+
+#define LAST_MIN 24 /* of the last column, before others are left out for it */
 
 void table_begin(struct table *t, size_t columns)
 {
@@ -93,6 +96,7 @@ static void cut(char *s, size_t max)
 void table_print(struct table *t)
 {
 	size_t max[16] = { 0 }, limit = screen(), before = 0;
+	bool hidden[16] = { false };
 
 	for (size_t i = 0; i < t->n; i++) {
 		size_t w = width(t->cells[i]), c = i % t->columns;
@@ -102,14 +106,20 @@ void table_print(struct table *t)
 	}
 	for (size_t c = 0; c + 1 < t->columns; c++)
 		before += max[c] + 2;
+	for (const unsigned char *s = t->spare; s && *s && limit && isatty(STDOUT_FILENO) && before + LAST_MIN > limit; s++) {
+		hidden[*s] = true;
+		before -= max[*s] + 2;
+	}
 	for (size_t i = 0; i < t->n; i++) {
 		size_t c = i % t->columns;
 
+		if (hidden[c])
+			continue;
 		if (c + 1 < t->columns) {
 			printf("%s%*s", t->cells[i], (int)(max[c] + 2 - width(t->cells[i])), "");
 			continue;
 		}
-		if (limit && before + 8 < limit)
+		if (before < limit)
 			cut(t->cells[i], limit - before);
 		printf("%s\n", t->cells[i]);
 	}

@@ -1,6 +1,7 @@
 /*
  * klease/table.h: tables for people. Cells come from files that others wrote: each is made safe here. On a
- * terminal the last column is cut so that a row is a line.
+ * terminal a row is a line: where it is narrow the columns in spare (first ones first) are left out, and the last
+ * column is cut. In a pipe all columns stand: whoever counts them counts right.
  */
 #ifndef KLEASE_TABLE_H
 #define KLEASE_TABLE_H
@@ -11,6 +12,7 @@
 struct table {
 	size_t columns, n, size;
 	char **cells;
+	const unsigned char *spare; /* ended by 0; NULL: none */
 };
 void table_begin(struct table *t, size_t columns);
 void table_cell(struct table *t, const char *text);

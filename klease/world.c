@@ -155,11 +155,17 @@ void world_find(struct world *w, const char *notices, bool user)
 
 void world_say_no_daemon(const struct world *w)
 {
-	const char *start = "leasewatch --user";
+	bool ours = w->system || (w->has_beacon && !w->beacon.user_mode) || (w->uid == 0 && !w->trust_env);
 
-	if (w->system || (w->has_beacon && !w->beacon.user_mode) || (w->uid == 0 && !w->trust_env))
-		start = "systemctl start leasewatch";
-	say("no daemon watches %s; `%s` starts it", w->notices, start);
+	/* A running daemon cannot be told from none without them. */
+	if (w->tree.root < 0 && access(w->notices, F_OK) == 0)
+		say("%s has no queue/, active/ and archive/: a daemon makes them when it starts", w->notices);
+	else if (!ours)
+		say("no daemon watches %s; `leasewatch --user` starts it", w->notices);
+	else
+		say("no daemon watches %s; `%s`%s starts it", w->notices,
+		    access("/run/systemd/system", F_OK) == 0 ? "systemctl start leasewatch" : "leasewatch",
+		    w->uid == 0 ? "" : ", as root,");
 }
 
 int world_need(struct world *w, unsigned needs)

@@ -241,7 +241,7 @@ static int set(struct lease_record *r, enum key key, const struct lease_pair *kv
 		return set_word(r->runtime, kv, err);
 	case KEY_TTL:
 		e = set_duration(&r->ttl, kv, err);
-		if (e == 0 && r->ttl == 0)
+		if (e == 0 && lease_ttl_check(r->ttl, 0, LEASE_NEVER, &r->ttl) == LEASE_TTL_ZERO)
 			return lease_error_set(err, kv->line, "bad ttl: a ttl must be longer than 0", "", "");
 		return e;
 	case KEY_LINGER:

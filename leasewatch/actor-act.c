@@ -63,8 +63,8 @@ bool act_check(const struct actor *x, struct act *a)
 	if (r == -ENOENT)
 		return refuse(a, "no such runtime is installed");
 	if (r == -EPERM)
-		return refuse(a,
-			      "the runtime's program is no regular file, or others than root could write it");
+		return refuse(a, x->o->user_mode ? "its program is no regular file, or others than you and root can write it"
+						 : "its program is no regular file, or others than root can write it");
 	if (r < 0)
 		return refuse(a, "the runtime's program can't be run");
 	if (a->r.process.pid && (a->r.verb == ACT_CREATE || a->r.verb == ACT_ENTER))

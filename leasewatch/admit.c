@@ -99,7 +99,8 @@ static int read_record(int dirfd, const char *name, const char *id, uint32_t uid
 		(void)snprintf(why, LEASE_WHY_SIZE, "its record cannot be read: %s", strerror(-r));
 	} else if ((r = lease_record_parse(buf, len, rec, &err)) < 0) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "its record, line %d: %.100s", err.line,
-			       r == -ENODATA ? "the first line must be #leasewatch 1" : log_escape(shown, sizeof(shown), err.what));
+			       r == -ENODATA ? "the first line must be #leasewatch 1"
+					     : log_escape(shown, sizeof(shown), err.what));
 		lease_record_init(rec);
 	} else if (rec->id[0] && strcmp(rec->id, id) != 0) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "its record is of %s, its name is not", rec->id);
@@ -182,6 +183,16 @@ static struct runtime *runtime_get(struct watcher *w, const char *name)
 	return r;
 }
 
+/* One that did not work may have been mended or installed since. */
+void runtimes_ask_again(struct watcher *w)
+{
+	struct runtime *r;
+
+	SLIST_FOREACH(r, &w->runtimes, all)
+		if (r->known && !r->works)
+			r->asked = r->known = false;
+}
+
 /* Whether what drives it is there; asked of the runtime once, at its first use. 1 yes, 0 not known yet, -1 no. */
 static int runtime_ready(struct watcher *w, const struct entry *e, char why[LEASE_WHY_SIZE])
 {
@@ -191,7 +202,8 @@ static int runtime_ready(struct watcher *w, const struct entry *e, char why[LEAS
 	if (!r)
 		return 0;
 	if (!r->asked && e->quiet) {
-		(void)snprintf(why, LEASE_WHY_SIZE, "too many requests of yours came to nothing: runtime %s is not tried for now", name);
+		(void)snprintf(why, LEASE_WHY_SIZE, "too many requests of yours came to nothing: runtime %s is not tried for now",
+			       name);
 		return -1;
 	}
 	if (!r->asked) {
@@ -271,8 +283,8 @@ void admit_wait(struct watcher *w, struct entry *e)
 }
 
 /*
- * Lets in what there is room for. Room, for now, is a free act: no more starts side by side than the actor runs at a time, and the
- * last ones are for users who have none under way.
+ * Lets in what there is room for. Room, for now, is a free act: no more starts side by side than the actor runs
+ * at a time, and the last ones are for users who have none under way.
  */
 void admit_run(struct watcher *w)
 {
@@ -290,7 +302,8 @@ void admit_run(struct watcher *w)
 /* What would end it now gets a fresh full period. True: something would have. */
 static bool fresh_period(struct lease *l, int64_t now)
 {
-	const struct judge j = { .observe_every = LEASE_NEVER }; /* neither a hold nor a grace: these only put it off */
+	/* neither a hold nor a grace: these only put it off */
+	const struct judge j = { .observe_every = LEASE_NEVER };
 	struct verdict v;
 	bool fresh = false;
 
@@ -308,7 +321,10 @@ static bool fresh_period(struct lease *l, int64_t now)
 	}
 }
 
-/* New settings for leases that live: what would be due by them now gets a fresh full period, and the log says how many. */
+/*
+ * New settings for leases that live: what would be due by them now gets a fresh full period, and the log says
+ * how many.
+ */
 void admit_policy_reload(struct watcher *w)
 {
 	int fresh = 0;

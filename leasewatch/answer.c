@@ -14,7 +14,8 @@ int send_request(struct watcher *w, struct act_request *r)
 	r->size = sizeof(*r);
 	r->serial = ++w->serial;
 	if (!wire_request_valid(r)) {
-		log_err("%s %s: a request of our own is not valid; please report it", act_verb_name((enum act_verb)r->verb), r->id);
+		log_err("%s %s: a request of our own is not valid; please report it",
+			act_verb_name((enum act_verb)r->verb), r->id);
 		return -EINVAL;
 	}
 	ssize_t n = send(w->peer.fd, r, sizeof(*r), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -36,7 +37,9 @@ static void capabilities(struct watcher *w, const struct act_answer *a)
 		memcpy(r->line, a->line, sizeof(r->line));
 		if (r->works)
 			log_info("runtime %s: hibernate %s, snapshot %s", r->name,
-				 a->caps & ACT_CAP_HIBERNATE_DISK ? "to disk" : a->caps & ACT_CAP_HIBERNATE_FROZEN ? "frozen" : "none",
+				 a->caps & ACT_CAP_HIBERNATE_DISK	 ? "to disk"
+				 : a->caps & ACT_CAP_HIBERNATE_FROZEN ? "frozen"
+								      : "none",
 				 a->caps & ACT_CAP_SNAPSHOT ? "yes" : "no");
 		else
 			log_warn("runtime %s does not work here: %s", r->name, a->line);
@@ -66,7 +69,10 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 	case ACT_CREATE:
 		if (done)
 			take_place(e, a);
-		step(w, e, done ? EV_STARTED : EV_START_FAILED, now, !done ? line : e->l.record.is_session ? "the session has begun" : "its workload runs");
+		if (!done)
+			step(w, e, EV_START_FAILED, now, line);
+		else
+			step(w, e, EV_STARTED, now, e->l.record.is_session ? "the session has begun" : "its workload runs");
 		break;
 	case ACT_STAT:
 		if (e->l.record.is_session) {
@@ -93,7 +99,7 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 		break;
 	case ACT_DESTROY:
 		if (done || absent)
-			step(w, e, EV_DESTROYED, now, "the runtime says: absent");
+			step(w, e, EV_DESTROYED, now, e->l.why); /* what is asked of a lease that is over is why it ended */
 		else
 			step(w, e, EV_DESTROY_FAILED, now, line);
 		break;

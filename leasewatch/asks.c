@@ -98,7 +98,7 @@ void hold_over(struct watcher *w)
 static void ask_hold(struct watcher *w, const char *ask, const struct ask *q, uint32_t uid)
 {
 	int64_t length = q->ttl ? q->ttl : HOLD_DEFAULT;
-	char by[64];
+	char by[64], told[128], human[LEASE_DURATION_SIZE];
 
 	if (uid != 0 && !w->paths.user_mode) {
 		answer(w, ask, "refused", "only root holds or lifts a hold");
@@ -117,7 +117,9 @@ static void ask_hold(struct watcher *w, const char *ask, const struct ask *q, ui
 	(void)snprintf(by, sizeof(by), "uid %u", uid);
 	log_warn("HOLD by uid %u for %lld s: nothing is destroyed until then", uid, (long long)(length / LEASE_NS_PER_S));
 	hold_set(w, w->now.wall + length, by);
-	answer(w, ask, "done", "held: nothing is destroyed until it is lifted or over");
+	lease_duration_human(human, length);
+	(void)snprintf(told, sizeof(told), "held for %s from now: nothing is destroyed until it is lifted or over", human);
+	answer(w, ask, "done", told);
 }
 
 /* --- what is asked of one lease --- */
@@ -284,8 +286,8 @@ void ask_receive(struct watcher *w, const char *name)
 		return;
 	}
 	/*
-	 * An answer is whose ask came first: a second ask of that id, in another's name, must not be answered in its place, which for
-	 * an exec is empty until it was let in.
+	 * An answer is whose ask came first: a second ask of that id, in another's name, must not be answered
+	 * in its place, which for an exec is empty until it was let in.
 	 */
 	if (answered(w, id)) {
 		report_rubbish(w, st.uid, name, "an ask of that id has been answered already, or will be: removed");
@@ -355,8 +357,8 @@ void ask_lease_active(struct watcher *w, const struct entry *e)
 }
 
 /*
- * Only so many at a time: an act on a lease waits for those before it on the same one, and a hundred commands that are slow to be let
- * in (which is their owner's doing) would put off its end.
+ * Only so many at a time: an act on a lease waits for those before it on the same one, and a hundred commands
+ * that are slow to be let in (which is their owner's doing) would put off its end.
  */
 void ask_execs_enter(struct watcher *w, struct user *u)
 {

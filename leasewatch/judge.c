@@ -25,7 +25,10 @@ static int64_t read_cpu(const struct entry *e)
 
 static void saw_beat(struct watcher *w, struct entry *e, int64_t at)
 {
-	/* Beats are no use for a lease whose use is to be observed; asleep, they still wake it: nothing else could. */
+	/*
+	 * Beats are no use for a lease whose use is to be observed; asleep, they still wake it: nothing else
+	 * could.
+	 */
 	bool awake = e->l.state == ST_ACTIVE || e->l.state == ST_IDLE;
 
 	if (awake && e->l.policy.usage == LEASE_USAGE_OBSERVED)

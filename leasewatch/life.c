@@ -43,13 +43,17 @@ static void leader_died(struct watcher *w, struct entry *e)
 		step(w, e, EV_SESSION_ORPHANED, w->now.mono, "its leader died: lingering");
 }
 
-/* A claim about a process that can't be followed. A request is denied; what runs already is kept in doubt, unless it is proven wrong. */
+/*
+ * A claim about a process that can't be followed. A request is denied; what runs already is kept in doubt,
+ * unless it is proven wrong.
+ */
 static void cannot_follow(struct watcher *w, struct entry *e, const char *who, const struct lease_process *p, int r)
 {
 	char why[LEASE_WHY_SIZE];
 
 	if (r == -ESRCH || r == -EPERM)
-		(void)snprintf(why, sizeof(why), "%s %d is not a live process of uid %u with that start time", who, p->pid, e->l.uid);
+		(void)snprintf(why, sizeof(why), "%s %d is not a live process of uid %u with that start time", who,
+			       p->pid, e->l.uid);
 	else
 		(void)snprintf(why, sizeof(why), "%s %d cannot be watched (%s): is /proc mounted with hidepid?", who, p->pid,
 			       strerror(-r));

@@ -155,14 +155,18 @@ static void find_user(const struct settings *s, struct house_paths *p)
 		errx(1, "system mode needs root. For yourself alone: leasewatch --user");
 	struct passwd *pw = getpwnam(user);
 	if (!pw)
-		errx(1, "there is no user %s: run \"klease init\" as root, which makes it (or name another in [daemon] user)", user);
+		errx(1, "there is no user %s: run \"klease init\" as root, which makes it (or name another in [daemon] user)",
+		     user);
 	if (pw->pw_uid == 0)
 		errx(1, "[daemon] user = %s is root: what reads users' files must not be", user);
 	p->uid = pw->pw_uid;
 	p->gid = pw->pw_gid;
 }
 
-/* To the background: the first process stays until the daemon is ready, so that its exit status says how the start went. */
+/*
+ * To the background: the first process stays until the daemon is ready, so that its exit status says how the
+ * start went.
+ */
 static int background(void)
 {
 	int ready[2], status;
@@ -197,7 +201,10 @@ static void lose_terminal(void)
 	close(null);
 }
 
-/* Each lease may need three descriptors (leader, workload, waiter), and 1024 are soon used up. Nothing is ever run from here. */
+/*
+ * Each lease may need three descriptors (leader, workload, waiter), and 1024 are soon used up. Nothing is ever
+ * run from here.
+ */
 static void raise_files(void)
 {
 	struct rlimit r;

@@ -3,8 +3,10 @@
  * for ever, in the log and in state/; so a loop that asks and asks would fill /var and /run for everybody. Each
  * kind has a number at once and then a pace:
  *
- *	starts	 past them requests wait in queue/, as for any other want of room. Nobody who works is held up by two a second
- *	denials	 past them a request that comes to nothing leaves a state file only; one that is admitted is recorded as ever
+ *	starts	 past them requests wait in queue/, as for any other want of room. Nobody who works is held up
+ *	         by two a second
+ *	denials	 past them a request that comes to nothing leaves a state file only; one that is admitted is
+ *	         recorded as ever
  *	asks	 past them asks are refused
  *	stirs	 asks to hibernate or resume: each moves the state of a lease, three lines in the ledger and back
  *

@@ -1,8 +1,10 @@
 /*
- * restart.c: the daemon begins: what the registry says lives is found again. `kill -9` at any time reaps nothing that is held.
+ * restart.c: the daemon begins: what the registry says lives is found again. `kill -9` at any time reaps
+ * nothing that is held.
  *
- * Same boot: CLOCK_MONOTONIC went on, so every stored time holds; the time since the last checkpoint is credited, one renew_grace at
- * most in all. Another boot: stored times mean nothing, and the processes of then are gone.
+ * Same boot: CLOCK_MONOTONIC went on, so every stored time holds; the time since the last checkpoint is
+ * credited, one renew_grace at most in all. Another boot: stored times mean nothing, and the processes of then
+ * are gone.
  */
 #include "config.h"
 
@@ -35,6 +37,11 @@ static int load_one(void *arg, const struct lease *l)
 	e->l.leader_alive = false; /* until it is found to be */
 	if (ld->same_boot) {
 		lease_credit_restart(&e->l, ld->checkpoint, now);
+		/* The sum of all restarts is what is bounded, so it has to outlive the next one. */
+		if (e->l.restart_credit != l->restart_credit) {
+			e->row_dirty = true;
+			entry_changed(w, e);
+		}
 	} else {
 		/* One grace for everybody; what was counted in the life of another boot begins anew. */
 		e->l.created = now - (w->now.wall - l->created_wall);
@@ -129,6 +136,6 @@ int restart_load(struct watcher *w)
 	(void)statefile_prune(w->house.state, w->now.wall, 0, says_it_is_over, w);
 	kept(w);
 	if (ld.n > 0)
-		log_note("%d leases taken up from the registry%s", ld.n, ld.same_boot ? "" : ", of another boot");
+		log_note("taken up from the registry: %d lease%s%s", ld.n, ld.n == 1 ? "" : "s", ld.same_boot ? "" : ", of another boot");
 	return w->broken ? -EIO : 0;
 }

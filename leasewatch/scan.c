@@ -14,7 +14,10 @@
 /* Rubbish is reported this often a user and hour: enough to find it, too little to fill a disk with. */
 #define REPORTS 10
 #define REPORTS_WINDOW (INT64_C(3600) * LEASE_NS_PER_S)
-/* So many files a user and hour may lie about that are no locks: the tree has a bounded number of inodes, for all users together. */
+/*
+ * So many files a user and hour may lie about that are no locks: the tree has a bounded number of inodes, for
+ * all users together.
+ */
 #define STRAYS 500
 /* One that is on its way to another name counts for so much less: requests by hand begin like that. */
 #define STRAY_WEIGHT 10
@@ -53,7 +56,8 @@ void stray(struct watcher *w, int dirfd, const char *name, const struct lease_st
 		u->strays_from = w->now.mono;
 	}
 	if (u->strays <= most && u->strays + weight > most)
-		log_warn("uid %u: more than %d files in the tree that are no locks: removed at sight for an hour", st->uid, STRAYS);
+		log_warn("uid %u: more than %d files in the tree that are no locks: removed at sight for an hour",
+			 st->uid, STRAYS);
 	if (u->strays <= most)
 		u->strays += weight;
 	if (u->strays > most && locks_remove(dirfd, name) < 0)
@@ -162,7 +166,8 @@ static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *
 	else if (st.size <= 1 && S_ISREG(st.mode) && st.uid == e->l.uid)
 		(void)locks_remove(dirfd, name);
 	else
-		refuse_file(w, dirfd, name, st.uid, "has the id of another lease: moved to the quarantine, the earlier one stands");
+		refuse_file(w, dirfd, name, st.uid,
+			    "has the id of another lease: moved to the quarantine, the earlier one stands");
 }
 
 static void scan_lock(struct watcher *w, enum watch_kind kind, const char *name)
@@ -228,26 +233,78 @@ void scan_doubts(struct watcher *w)
 	}
 }
 
+/* A lock that no lease is known for. */
+struct newcome {
+	enum watch_kind kind;
+	int64_t ctime;
+	char *name;
+};
+
 struct scan {
 	struct watcher *w;
 	enum watch_kind kind;
+	struct newcome *v;
+	size_t n, size;
 };
+
+/* False: no memory to keep it for later. */
+static bool put_off(struct scan *s, const char *name)
+{
+	struct lease_stat st;
+
+	if (s->n == s->size) {
+		size_t size = s->size ? 2 * s->size : 64;
+		struct newcome *more = reallocarray(s->v, size, sizeof(*more));
+		if (!more)
+			return false;
+		s->v = more;
+		s->size = size;
+	}
+	if (lease_stat(folder(s->w, s->kind), name, &st) < 0)
+		return true; /* gone already */
+	struct newcome *c = &s->v[s->n];
+	*c = (struct newcome){ .kind = s->kind, .ctime = st.ctime, .name = strdup(name) };
+	s->n += c->name != NULL;
+	return c->name != NULL;
+}
 
 static int scan_one(void *arg, const char *name)
 {
 	struct scan *s = arg;
+	const char *id = lease_name_lock_id(name);
 
-	scan_name(s->w, s->kind, name);
+	if (!id || entry_find(s->w, id) || !put_off(s, name))
+		scan_name(s->w, s->kind, name);
 	return s->w->broken;
+}
+
+static int older(const void *a, const void *b)
+{
+	const struct newcome *x = a, *y = b;
+
+	return (x->ctime > y->ctime) - (x->ctime < y->ctime);
 }
 
 void scan_all(struct watcher *w)
 {
-	struct scan active = { w, WATCH_ACTIVE }, queue = { w, WATCH_QUEUE };
+	struct scan s = { .w = w, .kind = WATCH_ACTIVE };
 
 	w->rescan = false;
-	(void)lease_list(w->house.tree.active, scan_one, &active);
-	(void)lease_list(w->house.tree.queue, scan_one, &queue);
+	(void)lease_list(w->house.tree.active, scan_one, &s);
+	s.kind = WATCH_QUEUE;
+	(void)lease_list(w->house.tree.queue, scan_one, &s);
+	/*
+	 * In the order in which they came, as events would have told: a request's name can be read by
+	 * everybody, and of two with one id the earlier stands.
+	 */
+	if (s.n > 0)
+		qsort(s.v, s.n, sizeof(*s.v), older);
+	for (size_t i = 0; i < s.n; i++) {
+		if (!w->broken)
+			scan_name(w, s.v[i].kind, s.v[i].name);
+		free(s.v[i].name);
+	}
+	free(s.v);
 	/* What has gone leaves no name to find it by. */
 	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e))
 		if (!state_ended(e->l.state))

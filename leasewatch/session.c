@@ -1,9 +1,10 @@
 /*
  * session.c: leases that are sessions (a login's, an agent's), and the leases that are bound to them.
  *
- * A session lives while its leader does. sshd's monitor can be killed and the session go on, so the leader's death only asks: the
- * runtime `session` looks for another process of it, and that one is followed next; when there is none, the session was orphaned.
- * What only root may claim, a login's leader and that PAM closed it, stands in the twin, which is believed when root owns it.
+ * A session lives while its leader does. sshd's monitor can be killed and the session go on, so the leader's
+ * death only asks: the runtime `session` looks for another process of it, and that one is followed next; when
+ * there is none, the session was orphaned. What only root may claim, a login's leader and that PAM closed it,
+ * stands in the twin, which is believed when root owns it.
  */
 #include "config.h"
 
@@ -26,7 +27,10 @@ static bool read_twin(struct watcher *w, const struct entry *e, struct lease_twi
 	char buf[LEASE_FILE_MAX];
 	struct lease_error err;
 	size_t len;
-	/* In user mode there is no root to write one: ours then are our own claims, which is what they would be in the lock. */
+	/*
+	 * In user mode there is no root to write one: ours then are our own claims, which is what they would be
+	 * in the lock.
+	 */
 	uid_t owner = w->paths.user_mode ? geteuid() : 0;
 
 	return lease_read(w->house.sessions, e->l.id, owner, buf, sizeof(buf), &len, NULL) == 0 &&
@@ -205,7 +209,10 @@ void session_warn(struct watcher *w, const struct entry *e)
 	struct entry *s = session_of(w, e);
 	struct act_request r = { .verb = ACT_WARN, .uid = e->l.uid, .deadline = 5 * LEASE_NS_PER_S, .runtime = "session" };
 
-	/* It takes a look at every process of the host: not for each of a thousand leases that are beaten too late on purpose. */
+	/*
+	 * It takes a look at every process of the host: not for each of a thousand leases that are beaten too
+	 * late on purpose.
+	 */
 	if (!s || s->l.generation == 0 || w->now.mono < s->tell_at)
 		return;
 	s->tell_at = w->now.mono + LEASE_NS_PER_S;
@@ -213,10 +220,14 @@ void session_warn(struct watcher *w, const struct entry *e)
 	r.seconds = seconds_left(w, e);
 	memcpy(r.id, s->l.id, sizeof(r.id));
 	memcpy(r.about, e->l.id, sizeof(r.about));
-	(void)send_request(w, &r); /* one that can't be sent now stands in the notice and the state file all the same */
+	/* one that can't be sent now stands in the notice and the state file all the same */
+	(void)send_request(w, &r);
 }
 
-/* state/notice-SESSION: at most one line, which the shell reads at its prompt without a fork. Written with the lease's state file. */
+/*
+ * state/notice-SESSION: at most one line, which the shell reads at its prompt without a fork. Written with the
+ * lease's state file.
+ */
 void session_notice(struct watcher *w, const struct entry *e)
 {
 	struct entry *s = session_of(w, e);
@@ -227,7 +238,8 @@ void session_notice(struct watcher *w, const struct entry *e)
 		return;
 	notice_name(name, s);
 	if (e->l.warned && state_living(e->l.state)) {
-		int n = snprintf(line, sizeof(line), "leasewatch: %s expires in %d s unless it is renewed: klease renew %s\n", e->l.id,
+		int n = snprintf(line, sizeof(line),
+				 "leasewatch: %s expires in %d s unless it is renewed: klease renew %s\n", e->l.id,
 				 seconds_left(w, e), e->l.id);
 		r = statefile_write(w->house.state, name, line, (size_t)n);
 		s->notice = true;

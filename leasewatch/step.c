@@ -17,10 +17,13 @@ static int64_t ms(int64_t ns)
 	return ns / LEASE_NS_PER_MS;
 }
 
-/* The registry cannot be written: nothing is decided on a record that can't be kept. We end; a restart finds the last good one. */
+/*
+ * The registry cannot be written: nothing is decided on a record that can't be kept. We end; a restart finds
+ * the last good one.
+ */
 static void registry_failed(struct watcher *w, const char *what)
 {
-	log_err("registry: %s: %s. Nothing is decided until it can be written; leases stand as they are", what,
+	log_err("%s: %s: %s. Nothing is decided until it can be written; leases stand as they are", w->paths.db, what,
 		registry_error(w->registry));
 	w->broken = true;
 }
@@ -58,7 +61,10 @@ struct lock_ref lock_of(const struct entry *e)
 	return (struct lock_ref){ .name = e->l.name, .uid = e->l.uid, .dev = e->l.dev, .ino = e->l.ino, .mtime = e->l.mtime };
 }
 
-/* Does what the cell wants of the lock before the state moves. Gives the event to take instead, or ev; EV_NONE: it must wait. */
+/*
+ * Does what the cell wants of the lock before the state moves. Gives the event to take instead, or ev; EV_NONE:
+ * it must wait.
+ */
 static enum event move_lock(struct watcher *w, struct entry *e, const struct cell *c, enum event ev)
 {
 	struct lock_ref ref = lock_of(e);
@@ -188,8 +194,8 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	if (c->actions & AC_END)
 		archive_lock(w, e);
 	/*
-	 * A beat that changes no state is written nowhere: readers stat the lock, and after a crash its mtime tells. But a
-	 * warning that no longer holds is taken back.
+	 * A beat that changes no state is written nowhere: readers stat the lock, and after a crash its mtime
+	 * tells. But a warning that no longer holds is taken back.
 	 */
 	bool beat_only = l->state == from && !(c->actions & ~(AC_RENEW | AC_USE | AC_IGNORE));
 	if (!beat_only || was_warned != l->warned) {
@@ -277,7 +283,8 @@ static void write_view(struct watcher *w, struct entry *e)
 	int n = 0;
 
 	if (w->hold_wall != 0)
-		(void)snprintf(held, sizeof(held), "held by %s: nothing is destroyed until the hold is lifted or over", w->hold_by);
+		(void)snprintf(held, sizeof(held), "held by %s: nothing is destroyed until the hold is lifted or over",
+			       w->hold_by);
 	view_of(&e->l, w->now.mono, w->now.wall, held, &v);
 	if (registry_history(w->registry, e->l.id, VIEW_HISTORY, rows, &n) < 0)
 		n = 0;
@@ -313,7 +320,10 @@ static int send_act(struct watcher *w, struct entry *e)
 	int s = flight_send(w, &r, e->user, false);
 	if (s < 0)
 		return s;
-	/* Behind another act on the same lease it waits for that one's deadline too; the rest is the way there and back. */
+	/*
+	 * Behind another act on the same lease it waits for that one's deadline too; the rest is the way there
+	 * and back.
+	 */
 	if (e->act == ACT_STAT) {
 		e->stat_sent = true;
 		return 0;
@@ -331,7 +341,11 @@ int flush(struct watcher *w)
 	while ((e = fair_next_act(w)) != NULL) {
 		int r = send_act(w, e);
 		if (r == -EAGAIN || r == -ENOMEM)
-			break; /* tried again when an answer has come: there are acts under way, else the socket were empty */
+			/*
+			 * tried again when an answer has come: there are acts under way, else the socket were
+			 * empty
+			 */
+			break;
 		if (r < 0)
 			return r;
 		unwant_act(w, e);

@@ -110,7 +110,8 @@ static void reload(struct watcher *w)
 	struct settings *s;
 	int r = settings_load(w->config, reload_error, NULL, &s);
 
-	if (r == -ENOENT && !w->config_named)
+	bool none = r == -ENOENT && !w->config_named;
+	if (none)
 		r = settings_load(NULL, reload_error, NULL, &s);
 	if (r < 0) {
 		log_err("the configuration was not taken over; the old settings stay in force");
@@ -120,8 +121,12 @@ static void reload(struct watcher *w)
 	w->settings = s;
 	w->judge.observe_every = settings_daemon(s)->observe_every;
 	admit_policy_reload(w);
+	runtimes_ask_again(w);
 	w->admit = true;
-	log_note("configuration reloaded");
+	if (none)
+		log_warn("there is no %s: the defaults are in force", w->config);
+	else
+		log_note("configuration reloaded from %s", w->config);
 }
 
 static void signals_read(struct watcher *w)
@@ -280,7 +285,10 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 {
 	if (!turn_begin(w))
 		return false;
-	/* What ended in this turn is freed at its end, so no source goes away under an event that is still to come. */
+	/*
+	 * What ended in this turn is freed at its end, so no source goes away under an event that is still to
+	 * come.
+	 */
 	for (int i = 0; i < n && !w->broken; i++) {
 		struct source *s = events[i].data.ptr;
 		if (s->fd >= 0)

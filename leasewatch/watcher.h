@@ -235,6 +235,7 @@ void admit_run(struct watcher *w);
 void admit_wait(struct watcher *w, struct entry *e); /* a request that waits on: until when, or denied */
 void admit_add(struct watcher *w, struct entry *e);  /* a new one, or one of the registry's */
 void admit_policy_reload(struct watcher *w);
+void runtimes_ask_again(struct watcher *w); /* of those that did not work */
 
 /* life.c: pidfds of leaders, keepers, waiters. */
 void life_follow(struct watcher *w, struct entry *e);

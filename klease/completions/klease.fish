@@ -24,7 +24,17 @@ function __klease_is
 	test (count $argv) = 0
 end
 
+# Behind "--" stands a command, with words of its own.
+function __klease_inner
+	set -l words (commandline -opc)
+	set -l at (contains -i -- -- $words)
+	or return
+	set -e words[1..$at]
+	complete -C (string join ' ' -- (string escape -- $words) (commandline -ct))
+end
+
 complete -c klease -f
+complete -c klease -n '__klease_is create run exec' -a '(__klease_inner)'
 complete -c klease -l notices -x -a '(__fish_complete_directories)' -d 'The notices tree'
 complete -c klease -l help -d 'Help'
 complete -c klease -n __klease_is -l user -d 'Your own tree'

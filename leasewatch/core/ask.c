@@ -107,8 +107,10 @@ static int take_ask(void *what, const struct lease_pair *p, struct lease_error *
 		return 0;
 	}
 	if (strcmp(p->key, "ttl") == 0)
-		return lease_duration_parse(p->value, &a->ttl) < 0 || a->ttl <= 0
-			   ? fields_bad(err, p->line, "ttl: a duration longer than 0, such as 5m") : 0;
+		return lease_duration_parse(p->value, &a->ttl) < 0 ||
+				       lease_ttl_check(a->ttl, 0, LEASE_NEVER, &a->ttl) == LEASE_TTL_ZERO
+			   ? fields_bad(err, p->line, "ttl: a duration longer than 0, such as 5m")
+			   : 0;
 	if (strcmp(p->key, "pid") == 0)
 		return take_pid(p, &a->process.pid, err);
 	if (strcmp(p->key, "pid_start") == 0)

@@ -221,7 +221,8 @@ const struct cell state_table[ST_MAX][EV_MAX] = {
 		[EV_SESSION_CLOSED] = TO(ST_LINGERING, AC_STEP),
 		[EV_SESSION_ORPHANED] = TO(ST_LINGERING, AC_STEP),
 		LOCK(ST_HIBERNATED),
-		[EV_HIBERNATED] = IGNORE(ST_HIBERNATED), /* both it and the resume behind it were given up; the retry comes last */
+		/* Both it and the resume behind it were given up; the retry comes last. */
+		[EV_HIBERNATED] = IGNORE(ST_HIBERNATED),
 		[EV_HIBERNATE_FAILED] = IGNORE(ST_HIBERNATED),
 		[EV_RESUMED] = IGNORE(ST_HIBERNATED), /* after RESUMING's deadline: the retry finds it running */
 		[EV_RESUME_FAILED] = IGNORE(ST_HIBERNATED),

@@ -94,27 +94,38 @@ int locks_move_in(const struct house *h, const char *name, int64_t wall)
 	return r < 0 ? r : lease_move(h->tree.queue, name, h->tree.active, name);
 }
 
-/* archive/YYYY-MM-DD, opened, or -errno. */
-static int open_day(const struct house *h, int64_t wall)
+static int open_if_ours(const struct house *h, const char *day)
 {
-	time_t t = (time_t)(wall / LEASE_NS_PER_S);
 	struct lease_stat st;
-	struct tm tm;
-	char day[16];
+	int fd, r;
 
-	if (!gmtime_r(&t, &tm) || strftime(day, sizeof(day), "%Y-%m-%d", &tm) == 0)
-		return -EINVAL;
 	if (mkdirat(h->tree.archive, day, 0755) < 0 && errno != EEXIST)
 		return -errno;
-	int fd = openat(h->tree.archive, day, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(h->tree.archive, day, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
-	/* A user may have made the name first: then the folder is his, and not for our use. */
-	int r = lease_stat(fd, NULL, &st);
+		return errno == ENOTDIR || errno == ELOOP ? -EPERM : -errno;
+	r = lease_stat(fd, NULL, &st);
 	if (r == 0 && st.uid == geteuid())
 		return fd;
 	close(fd);
 	return r < 0 ? r : -EPERM;
+}
+
+/* archive/YYYY-MM-DD, opened, or -errno. */
+static int open_day(const struct house *h, int64_t wall)
+{
+	time_t t = (time_t)(wall / LEASE_NS_PER_S);
+	struct tm tm;
+	char day[16];
+	int fd;
+
+	if (!gmtime_r(&t, &tm) || strftime(day, sizeof(day), "%Y-%m-%d", &tm) == 0)
+		return -EINVAL;
+	fd = open_if_ours(h, day);
+	/* A user may have made the name first, for this day and the next hundred: then it is not for our use, and makes room. */
+	if (fd == -EPERM && locks_quarantine(h, h->tree.archive, day, wall) == 0)
+		fd = open_if_ours(h, day);
+	return fd;
 }
 
 int locks_archive(const struct house *h, const char *name, enum place from, int64_t wall)
@@ -221,8 +232,9 @@ void locks_make_room(const struct house *h, int64_t wall, int64_t keep)
 	const int everywhere[] = { h->tree.queue, h->tree.active, h->tree.archive, h->quarantine };
 
 	for (size_t i = 0; i < sizeof(everywhere) / sizeof(everywhere[0]); i++) {
-		struct prune p = { .wall = wall, .dirfd = everywhere[i], .long_ones = true,
-				   .days = everywhere[i] == h->tree.archive };
+		struct prune p = { .wall = wall, .dirfd = everywhere[i], .long_ones = true };
+
+		p.days = everywhere[i] == h->tree.archive;
 		(void)lease_list(p.dirfd, prune_one, &p);
 	}
 	if (keep == LEASE_NEVER || keep > INT64_C(30) * 86400 * LEASE_NS_PER_S)

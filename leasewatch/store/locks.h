@@ -41,7 +41,8 @@ int locks_archive(const struct house *h, const char *name, enum place from, int6
  * another name.
  */
 int locks_quarantine(const struct house *h, int dirfd, const char *name, int64_t wall);
-int locks_remove(int dirfd, const char *name); /* a ghost, an answered ask; an empty folder, too */
+/* A ghost, an answered ask, a stray; a folder only when it is empty. 0 also when it is not there. */
+int locks_remove(int dirfd, const char *name);
 /* Whether the tree has a file system of its own, and more than three quarters of its bytes or inodes are gone. */
 bool locks_crowded(const struct house *h);
 /* Makes room there: files that are longer than any lock go wherever they lie, then the oldest of what is over. */

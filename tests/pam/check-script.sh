@@ -30,12 +30,17 @@ says 0 "login: on"
 says 1 "still there" off
 says 1 "cron: no such service" on cron
 says 0 "cron: no such service" off cron
+# A line without the module is a login without a lease.
+says 1 "but there is no $t/pam_lease.so" -m "$t" on sshd
+: >"$t/pam_lease.so"
+says 0 "sshd: on" -m "$t" on sshd
 # A comment, another type of line, or a module of a similar name is none.
 printf '# session optional pam_lease.so\nauth optional pam_lease.so\nsession optional pam_lease.so.old\n' >"$t/common-session"
 says 1 "sshd: off"
 # A full path, brackets, a dash, and a line that goes on are one.
 printf -- '-session [success=ok default=ignore] /x/pam_lease.so notices=/y\n' >"$t/common-session"
 says 0 "sshd: on"
+says 1 "but there is no /x/pam_lease.so" -m "$t" on sshd
 printf 'session \\\n optional pam_lease.so\n' >"$t/common-session"
 says 0 "sshd: on ($t/common-session:1)" on sshd
 printf 'session optional pam_lease.so\nsession required pam_loginuid.so\n' >"$t/login"

@@ -115,6 +115,7 @@ check "an editor's save (another inode) is the same lock" is "$id" active
 kill -KILL "$P"
 within 4 "a process that is killed from outside ends its lease" absent "$id"
 within 3 "stopped, not expired by silence" sh -c "klease ledger --json --lease $id | jq -r .why | grep -q 'ended'"
+within 3 "gone, it still says why it ended" sh -c "klease show $id --json | jq -e '.state == \"reaped\" and (.why | test(\"ended\"))'"
 printf '#' >"$A/$L"
 within 3 "a beat that comes too late leaves no ghost" test ! -e "$A/$L"
 check "one end" one_end "$id"

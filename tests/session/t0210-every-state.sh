@@ -236,4 +236,16 @@ sleep 0.3
 check "a release under a hold destroys nothing" works "$id"
 within 5 "a hold that is over lets go by itself" over
 check "no row is left of what ended" test "$(raw 'SELECT count(*) FROM lease WHERE id IN (SELECT id FROM ledger WHERE to_state IN ("reaped", "denied"))')" = 0
+
+# One that does not work is found out once, and asked again when the administrator says so.
+: >"$B/fail-capabilities"
+again || finish
+new slow
+within 5 "a runtime that does not work denies" is "$id" denied
+go
+kill -HUP "$D"
+within 3 "SIGHUP is heard" grep -q "configuration reloaded" "$W/daemon.log"
+new slow
+within 5 "mended, and after SIGHUP, it is asked again" is "$id" active
+k release "$id"
 finish

@@ -123,7 +123,7 @@ if command -v pam-auth-update >/dev/null && private_copy /usr/share/pam-configs 
 	cp -a /etc/pam.d "$W/pam.d"
 	check "it is off before" "$pamcheck" off
 	check "pam-auth-update --enable lease" pam-auth-update --enable lease
-	check "switches it on" "$pamcheck" on
+	check "switches it on" "$pamcheck" -m "${MODULE%/*}" on
 	check "for interactive sessions" grep -q 'session.*optional.*pam_lease.so' /etc/pam.d/common-session
 	fails "and for no others" 1 grep -q pam_lease /etc/pam.d/common-session-noninteractive
 	check "pam-auth-update --disable lease" pam-auth-update --disable lease

@@ -29,6 +29,13 @@ at_once() {
 }
 mine() { find "$NOTICES/${2:-active}" -maxdepth 1 -uid "$1" -name 'lock-*' | wc -l; }
 
+# The name that the archive will have for a day.
+day=$(date -u +%F)
+as 61003 mkdir -p "$NOTICES/archive/$day/full"
+as 61002 timeout 20 klease run -- true
+within 5 "a folder of a user's in a day's place makes room for the day" sh -c "find $NOTICES/archive/$day -maxdepth 0 -user nobody | grep -q ."
+within 5 "… and what is over is sorted there" sh -c "ls $NOTICES/archive/$day | grep -q ^lock-"
+
 # Acts that hang in one user's hands: TERM is ignored, so each destroy takes its whole grace.
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 	as 61003 timeout 20 klease create -- sh -c 'trap "" TERM; while :; do sleep 300; done' >>"$W/slow"
@@ -116,7 +123,7 @@ check "the daemon is still the first one" runs "$D"
 
 # A tree of a user's that root is told to look into: its daemon has no words for root to run.
 id=$(timeout 20 klease --notices "$NOTICES" create -- sleep 300)
-within 5 "root has a lease" is "$id" active
+within 15 "root has a lease" is "$id" active
 F=$W/false
 mkdir -p "$F/notices/queue" "$F/notices/active" "$F/notices/archive" "$F/state"
 cp "$A/$(lock "$id")" "$F/notices/active/"
@@ -132,4 +139,25 @@ chown -R 61003 "$F"
 starts $!
 fails "root runs no words of a user's daemon (4)" 4 timeout 20 klease --notices "$F/notices" exec "$id" -- sh -c 'echo "owned: $OWNED"'
 check "… and says whose they were" said 'uid 61003'
+
+# A request is there for all to see; who makes another lock of its id comes later, also for a daemon that comes later still.
+daemon_stop
+for way in "queue active" "active queue"; do
+	# shellcheck disable=SC2086 # two words
+	set -- $way
+	setpriv --reuid=61002 --regid=61002 --clear-groups sleep 300 &
+	P=$!
+	starts "$P"
+	id=$(new_id)
+	sleep 0.2
+	claim "$id" "$P" >"$W/rec" && chmod 644 "$W/rec"
+	as 61002 sh -c "umask 022; cat $W/rec >$NOTICES/$1/.tmp-$id && mv -n $NOTICES/$1/.tmp-$id $NOTICES/$1/lock-cli-me-$id"
+	sleep 0.05
+	as 61003 sh -c "umask 022; sed s/^pid=.*/pid=2/ $W/rec >$NOTICES/$2/lock-cli-you-$id"
+	echo "$id" >>"$W/early"
+done
+daemon || finish
+while read -r id; do
+	within 5 "the earlier of two locks with one id is the lease, whatever folder is read first" word_has "$id" requester '^61002$'
+done <"$W/early"
 finish

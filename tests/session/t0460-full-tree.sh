@@ -20,11 +20,10 @@ run() { as 61002 timeout 5 klease run -- true; }
 id=$(as 61002 timeout 20 klease create -- sleep 300)
 within 5 "a lease of another user's lives" is "$id" active
 as 61003 sh -c "head -c 4m /dev/zero >$NOTICES/archive/big" 2>/dev/null
-fails "a full tree takes no request" 125 run
 within 10 "with the next checkpoint there is room again: what is longer than a lock has gone" run
 as 61003 perl -e 'chdir $ARGV[0]; for (1 .. 700) { open(my $f, ">", "lock-x-y-$_") or last }' "$NOTICES/archive"
 within 15 "a tree without inodes as well" run
-check "and the lease was left alone" is "$id" idle
+check "and the lease was left alone" present "$id"
 as 61002 timeout 20 klease release "$id" >/dev/null
 until_true 5 is "$id" reaped
 daemon_stop

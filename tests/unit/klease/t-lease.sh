@@ -118,7 +118,7 @@ INSERT INTO ledger VALUES (3, 1700000002000, 'kls-eeeeeeeeee', 2, '-', 'requeste
 check "the ledger is printed oldest first" test "$(k ledger --json | jq -r .seq | tr '\n' ' ')" = "1 2 3 "
 check "a line has the fields' names" sh -c "'$top/klease/klease' --user ledger --json | head -1 | jq -e '.at == 1700000000000 and .id == \"kls-dddddddddd\" and .from == \"-\" and .to == \"requested\" and .why == \"asked\" and .requester == {\"uid\": 1000, \"user\": \"ann\"} and .generation == 1 and .labels == {\"a\": \"b\", \"c\": \"d\"} and .zombie_ms == null'"
 check "--lease, --user, --limit, --since choose" test "$(k ledger --json --lease kls-dddddddddd | wc -l) $(k ledger --json --user bob | wc -l) $(k ledger --json --limit 2 | head -1 | jq .seq) $(k ledger --since 1d --json | wc -l)" = "2 1 2 0"
-check "it is a table for people" sh -c "'$top/klease/klease' --user ledger | grep -q 'requested -> reaped.*silence (gone 12 ms after its work ended)'"
+check "it is a table for people" sh -c "'$top/klease/klease' --user ledger | grep -q 'requested -> reaped.*silence (gone 12 ms after it was last wanted)'"
 check "show of a lease whose state file is gone asks the ledger" test "$(state kls-dddddddddd)" = reaped
 chmod 0 "$W/lease.db"
 if [ "$(id -u)" != 0 ]; then

@@ -52,6 +52,14 @@ done <"$W/options"
 [ $failed = 0 ] && ok "and no others"
 
 check "--help names every command" sh -c "for c in \$(awk '/^command/ { print \$2 }' '$W/words'); do '$top/klease/klease' --help | grep -q \"^  \$c \" || exit 1; done"
+fails "a mistyped command is none" 2 k relase
+says "and the nearest is named" "there is no command 'relase': the nearest is release"
+fails "a word that is near to none is only none" 2 k frobnicate
+says "and says only that" "there is no command 'frobnicate' (see"
+fails "a folder without a command is wrong usage" 2 k --notices list
+says "and says so" "which command"
+fails "a wrong option is one of its command" 2 k create --tll 5m
+says "whose help is pointed at" "see .klease help create."
 check "--version says one" sh -c "'$top/klease/klease' --version | grep -Eqx 'klease \(leasewatch\) [0-9.]+'"
 if command -v mandoc >/dev/null; then
 	check "the manual is clean mdoc" sh -c "test -z \"\$(mandoc -T lint -W warning '$man' 2>&1)\""
@@ -64,5 +72,10 @@ done
 if command -v bash >/dev/null; then
 	# shellcheck disable=SC2016
 	check "bash completes an option" test "$(bash -c '. "$1"; COMP_WORDS=(klease run --no-d); COMP_CWORD=2; _klease; echo "${COMPREPLY[@]}"' bash "$comp/klease.bash")" = --no-daemon-ok
+fi
+# Real completion, where the shell can be asked for it.
+if command -v fish >/dev/null; then
+	check "fish completes the command behind --" sh -c "fish --no-config -c 'source \$argv[1]; complete -C \"klease run -- tru\"' '$comp/klease.fish' | grep -q '^true'"
+	check "fish completes an option" sh -c "fish --no-config -c 'source \$argv[1]; complete -C \"klease run --no-d\"' '$comp/klease.fish' | grep -q -- '--no-daemon-ok'"
 fi
 finish

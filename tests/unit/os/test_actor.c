@@ -118,7 +118,8 @@ static void a_program_gets_what_the_manual_lists_and_nothing_else(void **state)
 		    "echo args=$*; pwd; ls -l /proc/self/fd/0 | sed 's/.*-> //'; ls /proc/$$/fd | grep -vxE "
 		    "'[012]|10|255'\n"
 		    "ps -o sid= -p $$ | tr -d ' ' | grep -qx $$ && echo own session; stat -c %a .\n"
-		    "sed -nE 's/^(Sig(Blk|Ign)):.*(.{7})$/\\1 \\3/p' /proc/self/status\n" /* sed's own, which are ours: the shell blocks some while it starts one; 32 up are libc's */
+		    /* sed's own, which are ours: the shell blocks some while it starts one; 32 up are libc's */
+		    "sed -nE 's/^(Sig(Blk|Ign)):.*(.{7})$/\\1 \\3/p' /proc/self/status\n"
 		    "tr '\\0' '\\n' </proc/$$/environ | sort");
 	r.process = self;
 	snprintf(r.profile, sizeof r.profile, "small");

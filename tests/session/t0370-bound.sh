@@ -1,5 +1,5 @@
 #!/bin/bash
-# t0350-bound.sh: what is bound to a session lives and ends with it: renewed by its life, lingering after its close, ended by a
+# t0370-bound.sh: what is bound to a session lives and ends with it: renewed by its life, lingering after its close, ended by a
 # release, taken over by the next one; and its user is told before it hurts, on the session's own terminals only.
 . "$(dirname "$0")/lib.sh"
 world user
@@ -73,8 +73,7 @@ check "a session of another surface is no heir" sh -c "! klease show $b --json |
 leader
 heir=$(begin)
 within 2 "a new session of the same user and surface takes it over" sh -c "[ \$(klease show $b --json | jq -r .session) = $heir ]"
-sleep 2
-check "and keeps it beyond the linger" lives "$b"
+stays 2 "and keeps it beyond the linger" lives "$b"
 close_by_pam "$heir"
 within 6 "without another heir it ends" absent "$b"
 
@@ -91,8 +90,7 @@ s=$(begin) b=$(bound "$s")
 within 5 "a session before a restart" is "$b" active
 daemon_stop KILL
 daemon || finish
-sleep 3
-check "after kill -9 of the daemon the session still keeps it" lives "$b"
+stays 3 "after kill -9 of the daemon the session still keeps it" lives "$b"
 kill "$P"
 within 8 "and its end still ends it" absent "$b"
 
