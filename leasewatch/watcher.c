@@ -250,25 +250,14 @@ static int open_watch(struct watcher *w)
 	w->scan_at = LEASE_NEVER;
 	if (r == 0)
 		return source_add(w, &w->inotify, SRC_WATCH, fd, NULL);
-<<<<<<< HEAD
 	log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every "
 		"second instead",
-=======
-	log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every second instead",
->>>>>>> refs/heads/review
 		strerror(-r));
 	w->scan_at = w->now.mono + POLL;
 	return 0;
 }
 
-<<<<<<< HEAD
-/*
- * A folder of the tree was moved or removed under us: what has its name now counts. When that is the tree
- * itself we serve it no longer.
- */
-=======
 /* A folder of the tree was moved or removed under us: another is made in its place. The tree itself is given up. */
->>>>>>> refs/heads/review
 static void tree_lost(struct watcher *w)
 {
 	char err[256];
