@@ -149,15 +149,12 @@ static int look(struct world *w, const char *id, struct view *v)
 {
 	int r = views_get_ever(w, id, v);
 
-	if (r == 0 && !view_over(v) && strcmp(v->state, "expired") && strcmp(v->state, "failed"))
+	if (r < 0)
+		return views_say_error(id, r) == KX_LOST ? KX_LOST : KX_OURS;
+	if (view_living(v))
 		return KX_OK;
-	if (r == -ENOENT)
-		say("there is no lease %s", id);
-	else if (r < 0)
-		say("cannot read the state of %s: %s", id, strerror(-r));
-	else
-		say("lease lost: %s is %s", id, v->state);
-	return r < 0 && r != -ENOENT ? KX_OURS : KX_LOST;
+	say("lease lost: %s is %s", id, v->state);
+	return KX_LOST;
 }
 
 int cmd_exec(struct world *w, struct args *a)

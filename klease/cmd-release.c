@@ -43,7 +43,7 @@ int cmd_release(struct world *w, struct args *a)
 		return refuse(a->id, r);
 	if (views_get_ever(w, a->id, &v) < 0)
 		say("there is no lease %s", a->id);
-	else if (view_over(&v) || !strcmp(v.state, "expired") || !strcmp(v.state, "failed"))
+	else if (!view_living(&v))
 		say("%s is over already: %s%s%s", a->id, v.state, v.why[0] ? ": " : "", safe(why, v.why));
 	else
 		say("%s is %s and its lock is gone: nothing is left to move, and it ends by its ttl", a->id, v.state);

@@ -32,14 +32,9 @@ static int lost(struct world *w, const char *id)
 	return KX_LOST;
 }
 
-static bool living(const struct view *v)
-{
-	return !view_over(v) && strcmp(v->state, "expired") && strcmp(v->state, "failed");
-}
-
 static int print_left(const struct view *v, const struct lease_stat *st)
 {
-	struct renewable l = { .living = living(v), .in_active = true };
+	struct renewable l = { .living = view_living(v), .in_active = true };
 	int64_t now = clock_wall();
 	struct renewal r = renew(&l, v->ttl, st->mtime > now ? now : st->mtime);
 	char left[LEASE_DURATION_SIZE];
@@ -79,7 +74,7 @@ int cmd_renew(struct world *w, struct args *a)
 	struct view v;
 	int r, status, known = views_get(w, a->id, &v);
 
-	if (known == 0 && !living(&v))
+	if (known == 0 && !view_living(&v))
 		return lost(w, a->id);
 	r = find_lock(w, a->id, known == 0 ? &v : NULL, name);
 	if (r == -ENOENT && lease_find(w->tree.queue, a->id, name) == 0) {

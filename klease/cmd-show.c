@@ -111,13 +111,7 @@ int cmd_show(struct world *w, struct args *a)
 		print(w, &v);
 	if (!w->daemon)
 		world_say_no_daemon(w);
-	if (r == -ENOENT) {
-		say("there is no lease %s", a->id);
-		return KX_LOST;
-	}
-	if (r < 0) {
-		say("cannot read the state of %s: %s", a->id, strerror(-r));
-		return KX_FAILED;
-	}
+	if (r < 0)
+		return views_say_error(a->id, r);
 	return w->daemon ? status : KX_NODAEMON;
 }

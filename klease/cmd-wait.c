@@ -33,14 +33,8 @@ static int judge(struct world *w, const struct args *a, bool first, uint64_t *af
 	int r = views_get_ever(w, a->id, v);
 	char why[SAFE_SIZE];
 
-	if (r == -ENOENT) {
-		say("there is no lease %s", a->id);
-		return KX_LOST;
-	}
-	if (r < 0) {
-		say("cannot read the state of %s: %s", a->id, strerror(-r));
-		return KX_FAILED;
-	}
+	if (r < 0)
+		return views_say_error(a->id, r);
 	if (first)
 		*after = last_seq(v);
 	if (reached(v, a->state, *after))

@@ -76,8 +76,7 @@ static bool wait_active(const struct keeper_plan *plan)
 	statewatch_open(&s, plan->w, plan->id);
 	for (;;) {
 		r = views_get(plan->w, plan->id, &v);
-		if (r == -ENOENT ||
-		    (r == 0 && (view_over(&v) || !strcmp(v.state, "expired") || !strcmp(v.state, "failed"))))
+		if (r == -ENOENT || (r == 0 && !view_living(&v)))
 			break;
 		if (r == 0 && (!strcmp(v.state, "active") || !strcmp(v.state, "idle"))) {
 			active = true;

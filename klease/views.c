@@ -8,12 +8,24 @@
 #include <string.h>
 
 #include "klease/clock.h"
+#include "klease/exits.h"
 #include "klease/ledger.h"
+#include "klease/say.h"
 #include "lease/duration.h"
 
 bool view_over(const struct view *v)
 {
 	return !strcmp(v->state, "reaped") || !strcmp(v->state, "denied");
+}
+
+int views_say_error(const char *id, int error)
+{
+	if (error == -ENOENT) {
+		say("there is no lease %s", id);
+		return KX_LOST;
+	}
+	say("cannot read the state of %s: %s", id, strerror(-error));
+	return KX_FAILED;
 }
 
 const char *view_state_words(const struct view *v, char buf[32])

@@ -11,6 +11,8 @@
 int views_get(struct world *w, const char *id, struct view *ret);
 /* The same, and where that knows nothing the ledger is asked, if we may read it. */
 int views_get_ever(struct world *w, const char *id, struct view *ret);
+/* Says what an error of these two means: KX_LOST for -ENOENT, else KX_FAILED. */
+int views_say_error(const char *id, int error);
 bool view_over(const struct view *v);
 /* "requested", "hibernated (frozen)" */
 const char *view_state_words(const struct view *v, char buf[32]);

@@ -53,7 +53,7 @@ struct act *queue_next(struct act_queue *q);
 void queue_ended(struct act_queue *q, struct act *a);
 /* Frees the first of those that are answering. */
 void queue_drop(struct act_queue *q);
-/* Frees all; programs that run are forgotten, not ended. */
+/* Frees all; programs that run are not waited for. */
 void queue_free(struct act_queue *q);
 
 #endif

@@ -353,8 +353,7 @@ int actor_run(const struct actor_options *o)
 		r = loop(&x);
 	else
 		(void)kill(o->watcher, SIGTERM);
-	/* Programs that still run go on by themselves, in their own sessions; every verb is safe to repeat.
-	 */
+	/* Programs that still run are killed as we end (os/proc.c); every verb is safe to repeat. */
 	queue_free(&x.queue);
 	close_all(&x);
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);

@@ -257,10 +257,7 @@ static int open_watch(struct watcher *w)
 	return 0;
 }
 
-/*
- * A folder of the tree was moved or removed under us: what has its name now counts. When that is the tree
- * itself we serve it no longer.
- */
+/* A folder of the tree was moved or removed under us: another is made in its place. The tree itself is given up. */
 static void tree_lost(struct watcher *w)
 {
 	char err[256];

@@ -244,13 +244,22 @@ void view_step_add(struct view *v, const struct view_step *s)
 	v->history[v->n_history++] = *s;
 }
 
+bool view_living(const struct view *v)
+{
+	static const enum state over[] = { ST_DENIED, ST_EXPIRED, ST_ROLLBACK, ST_REAPED };
+
+	for (size_t i = 0; i < sizeof(over) / sizeof(over[0]); i++)
+		if (strcmp(v->state, state_public(over[i])) == 0)
+			return false;
+	return true;
+}
+
 void view_refresh(struct view *v, int64_t mtime)
 {
 	int64_t at = to_ms(mtime);
 
 	/* Only what still lives can be renewed, and a stamp that was seen already says nothing new. */
-	if (mtime == v->mtime || at <= v->last_beat || strcmp(v->state, "expired") == 0 ||
-	    strcmp(v->state, "failed") == 0 || strcmp(v->state, "reaped") == 0 || strcmp(v->state, "denied") == 0)
+	if (mtime == v->mtime || at <= v->last_beat || !view_living(v))
 		return;
 	v->mtime = mtime;
 	v->last_beat = at;

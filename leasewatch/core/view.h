@@ -60,6 +60,8 @@ struct view {
 void view_of(const struct lease *l, int64_t now, int64_t wall, const char *held, struct view *ret);
 int view_format(const struct view *v, char *buf, size_t size, size_t *ret_len);
 int view_parse(const char *buf, size_t len, struct view *ret, struct lease_error *err);
+/* It waits or lives: neither over nor on its way there. */
+bool view_living(const struct view *v);
 /* Takes a fresher mtime (ns) of the lock into last_beat, last_use and expires_at. */
 void view_refresh(struct view *v, int64_t mtime);
 /* Appends a step, the oldest one falls out. */
