@@ -76,11 +76,23 @@ int request_end(const struct world *w, const struct request *q)
 	return lease_move(w->tree.active, q->name, w->tree.archive, q->name);
 }
 
+/* The step in which its start failed; a failed one is rolled back at once, so the state alone may have gone on since. */
+static const struct view_step *failed_step(const struct view *v)
+{
+	for (int i = 0; i < v->n_history; i++)
+		if (!strcmp(v->history[i].to, "failed"))
+			return &v->history[i];
+	return NULL;
+}
+
 static void say_end(const struct view *v)
 {
+	const struct view_step *failed = failed_step(v);
+	const char *reason = failed ? failed->why : v->why;
 	char why[SAFE_SIZE];
 
-	say("%s is %s: %s", v->id, v->state, v->why[0] ? safe(why, v->why) : "the daemon gives no reason");
+	say("%s is %s: %s", v->id, failed ? failed->to : v->state,
+	    reason[0] ? safe(why, reason) : "the daemon gives no reason");
 }
 
 /* -1 = go on waiting. */
@@ -92,7 +104,7 @@ static int judge(const struct view *v, bool hibernated_ok)
 		return hibernated_ok ? KX_OK : -1;
 	if (!strcmp(v->state, "denied"))
 		return KX_REFUSED;
-	if (!strcmp(v->state, "failed"))
+	if (!strcmp(v->state, "failed") || failed_step(v))
 		return KX_FAILED;
 	if (!strcmp(v->state, "expired") || view_over(v))
 		return KX_LOST;
