@@ -295,7 +295,7 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 		if (s->fd >= 0)
 			dispatch(w, s);
 	}
-	if (w->watch && watch_lost(w->watch) && !w->broken)
+	while (w->watch && watch_lost(w->watch) && !w->broken)
 		tree_lost(w);
 	if (w->scan_at <= w->now.mono) {
 		w->scan_at = w->now.mono + POLL;

@@ -77,6 +77,7 @@ int watch_open(const struct lease_tree *t, struct watch **ret, int *ret_fd)
 {
 	const int fds[FOLDERS] = { [F_QUEUE] = t->queue, [F_ACTIVE] = t->active, [F_ARCHIVE] = t->archive, [F_ROOT] = t->root };
 	struct watch *w = malloc(sizeof(*w));
+	struct stat st;
 
 	if (!w)
 		return -ENOMEM;
@@ -90,13 +91,18 @@ int watch_open(const struct lease_tree *t, struct watch **ret, int *ret_fd)
 		free(w);
 		return r;
 	}
-	for (int i = 0; i < FOLDERS; i++) {
+	for (int i = FOLDERS - 1; i >= 0; i--) { /* the root first */
 		w->folder[i] = add_by_fd(w->fd, fds[i], i == F_ROOT ? ROOT_MASK : FOLDER_MASK);
 		if (w->folder[i] < 0) {
 			int r = w->folder[i];
 
 			watch_close(w);
 			return r;
+		}
+		/* Removed before the root was watched: nothing more will be heard of it. */
+		if (fstat(fds[i], &st) == 0 && st.st_nlink == 0) {
+			(void)inotify_rm_watch(w->fd, w->folder[i]);
+			w->folder[i] = -1;
 		}
 	}
 	*ret = w;
