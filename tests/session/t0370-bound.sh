@@ -38,6 +38,7 @@ check "a session that is to be hibernated is left alone" is "$s" idle
 env KLEASE_SESSION="$s" setsid sleep 300 </dev/null >/dev/null 2>&1 &
 survivor=$!
 starts $survivor
+until_true 5 grep -qzx sleep "/proc/$survivor/cmdline"
 kill "$P"
 within 5 "the leader's death orphans nothing while a process of the session lives" \
 	sh -c "grep -q 'goes on by process $survivor' $W/daemon.log"
