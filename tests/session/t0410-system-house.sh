@@ -64,8 +64,8 @@ if command -v strace >/dev/null; then
 	starts $!
 	until_true 5 present cli
 	sleep 1
-	# Its one due thing is the checkpoint, every renew_grace: 8 s here. A checkpoint is some dozens of calls.
-	idle "with one silent run neither wakes but for a checkpoint" 4 60
+	# Its one due thing is the checkpoint, every renew_grace: 8 s here.
+	idle "with one silent run neither wakes but for a checkpoint" 4 1
 else
 	skip "strace of the two processes" "needs strace"
 fi
