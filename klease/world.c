@@ -159,7 +159,7 @@ void world_say_no_daemon(const struct world *w)
 
 	/* A running daemon cannot be told from none without them. */
 	if (w->tree.root < 0 && access(w->notices, F_OK) == 0)
-		say("%s has no queue/, active/ and archive/: a daemon makes them when it starts", w->notices);
+		say("%s has no queue/, active/ and archive/: a daemon makes them when it starts (start it again where one runs)", w->notices);
 	else if (!ours)
 		say("no daemon watches %s; `leasewatch --user` starts it", w->notices);
 	else

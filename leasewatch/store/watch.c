@@ -14,8 +14,11 @@
 #include "store/watch.h"
 
 #define FOLDER_MASK (IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
-/* The root's own comings and goings are the daemon's (.leasewatch is written there): only its fate counts. */
-#define ROOT_MASK (IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+/*
+ * The root's own comings and goings are the daemon's (.leasewatch is written there): only its fate counts, and
+ * that of the folders. They are held open, and a folder that is open hears nothing of its own removal.
+ */
+#define ROOT_MASK (IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 #define LOCK_MASK (IN_ATTRIB | IN_MODIFY | IN_CLOSE_WRITE)
 #define LOST_MASK (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)
 
@@ -213,8 +216,17 @@ static void rescan(struct watch *w, teller *each, void *arg)
 static void folder_event(struct watch *w, int i, const struct inotify_event *e, teller *each, void *arg)
 {
 	static const enum watch_kind kinds[] = { WATCH_QUEUE, WATCH_ACTIVE, WATCH_ARCHIVE };
+	static const char *const names[] = { [F_QUEUE] = "queue", [F_ACTIVE] = "active", [F_ARCHIVE] = "archive" };
 
-	if (e->mask & LOST_MASK) {
+	if (i == F_ROOT && e->mask & IN_DELETE) {
+		for (int k = 0; k < F_ROOT; k++)
+			if (w->folder[k] >= 0 && e->len > 0 && strcmp(e->name, names[k]) == 0) {
+				(void)inotify_rm_watch(w->fd, w->folder[k]);
+				w->folder[k] = -1;
+				rescan(w, each, arg);
+				return;
+			}
+	} else if (e->mask & LOST_MASK) {
 		/* The watch would follow the moved folder and tell its names as if they were in the tree. */
 		(void)inotify_rm_watch(w->fd, e->wd);
 		w->folder[i] = -1;
