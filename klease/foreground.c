@@ -33,7 +33,10 @@ int foreground_read(int fd, bool *ret_terminal)
 
 	if (read(fd, &si, sizeof si) != (ssize_t)sizeof si)
 		return 0;
-	/* A terminal that hangs up tells the leader of its session only, and that may be us: the command has not heard of it. */
+	/*
+	 * A terminal that hangs up tells the leader of its session only, and that may be us: the command has
+	 * not heard of it.
+	 */
 	*ret_terminal = si.ssi_code == SI_KERNEL && si.ssi_signo != SIGHUP;
 	return (int)si.ssi_signo;
 }

@@ -184,7 +184,10 @@ static int await(struct world *w, const struct awaited *a, struct view *v, struc
 		}
 	}
 out:
-	/* Closing an inotify descriptor waits for a grace period of the kernel's, 7 ms and more: the command must not. */
+	/*
+	 * Closing an inotify descriptor waits for a grace period of the kernel's, 7 ms and more: the command
+	 * must not.
+	 */
 	if (status == KX_OK && a->active) {
 		end_progress(p);
 		a->active(a->arg);

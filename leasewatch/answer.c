@@ -99,7 +99,8 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 		break;
 	case ACT_DESTROY:
 		if (done || absent)
-			step(w, e, EV_DESTROYED, now, e->l.why); /* what is asked of a lease that is over is why it ended */
+			/* what is asked of a lease that is over is why it ended */
+			step(w, e, EV_DESTROYED, now, e->l.why);
 		else
 			step(w, e, EV_DESTROY_FAILED, now, line);
 		break;

@@ -54,6 +54,11 @@ struct entry *entry_first_due(struct watcher *w)
 	return RB_MIN(entries_by_due, &w->by_due);
 }
 
+struct entry *entry_next_due(struct entry *e)
+{
+	return RB_NEXT(entries_by_due, &w->by_due, e);
+}
+
 struct user *user_get(struct watcher *w, uint32_t uid)
 {
 	struct user key = { .uid = uid };

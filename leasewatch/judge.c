@@ -10,6 +10,9 @@
 
 /* Where a lock's beats can't be watched, it is looked at this often while they must be seen at once. */
 #define POLL LEASE_NS_PER_S
+/* How far ahead active leases are looked at in one wake-up: no further than a part of their own grace. */
+#define PEEK_AHEAD (2 * LEASE_NS_PER_S)
+#define PEEK_PART 16
 
 static int64_t read_cpu(const struct entry *e)
 {
@@ -159,14 +162,37 @@ void look(struct watcher *w, struct entry *e)
 		judge(w, e);
 }
 
+/*
+ * A wake-up costs more than many looks, so one that had to be serves those that would come soon: active leases
+ * are looked at ahead of their time, once. Most were beaten, and are due much later then; one that was not
+ * keeps its time, to the tick.
+ */
+static void peek(struct watcher *w)
+{
+	struct entry *e = entry_first_due(w), *next;
+
+	for (int i = 0; i < WATCHER_SLICE && e && e->due <= w->now.mono + PEEK_AHEAD && !w->broken; i++, e = next) {
+		int64_t soon = e->due - w->now.mono;
+
+		next = entry_next_due(e);
+		if (e->l.state != ST_ACTIVE || e->peeked == e->due || soon > e->l.policy.renew_grace / PEEK_PART)
+			continue;
+		e->peeked = e->due;
+		look(w, e);
+	}
+}
+
 void look_at_due(struct watcher *w)
 {
 	struct entry *e;
+	int i;
 
-	for (int i = 0; i < WATCHER_SLICE && (e = entry_first_due(w)) != NULL && e->due <= w->now.mono; i++) {
+	for (i = 0; i < WATCHER_SLICE && (e = entry_first_due(w)) != NULL && e->due <= w->now.mono; i++) {
 		entry_due(w, e, LEASE_NEVER);
 		look(w, e);
 		if (w->broken)
 			return;
 	}
+	if (i > 0)
+		peek(w);
 }

@@ -42,9 +42,11 @@ struct options {
 	char config_whole[PATH_MAX]; /* --config's, from the root: the daemon reads it again from elsewhere */
 };
 
+#define TRY_HELP "leasewatch --help names the options.\n" /* behind what was wrong: the whole of it would hide that */
+
 static void usage(FILE *out)
 {
-	fputs("usage: leasewatch [--user] [--notices DIR] [--state DIR] [--config FILE] [--foreground] [--check]\n"
+	fputs("usage: leasewatch [--user] [--notices DIR] [--state DIR] [--config FILE] [--foreground] [--check] [--verbose]\n"
 	      "\n"
 	      "Watches the leases of a notices tree: hibernates what is idle, reaps what expired, keeps the ledger.\n"
 	      "\n"
@@ -72,7 +74,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "+", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+h", longs, NULL)) != -1) {
 		switch (c) {
 		case 'u': o->user_mode = true; break;
 		case 'n': o->notices = optarg; break;
@@ -83,12 +85,12 @@ static void parse_options(int argc, char **argv, struct options *o)
 		case 'v': o->verbose = true; break;
 		case 'h': usage(stdout); exit(0);
 		case 'V': puts("leasewatch " PACKAGE_VERSION); exit(0);
-		default: usage(stderr); exit(2);
+		default: fputs(TRY_HELP, stderr); exit(2);
 		}
 	}
 	if (optind < argc) {
 		warnx("%s: no argument is expected", argv[optind]);
-		usage(stderr);
+		fputs(TRY_HELP, stderr);
 		exit(2);
 	}
 }
@@ -134,8 +136,12 @@ static struct settings *load_settings(const struct options *o)
 
 	if (r == -ENOENT && o->config)
 		errx(1, "%s: %s", path, strerror(ENOENT));
-	if (r == -ENOENT)
+	if (r == -ENOENT) {
+		/* A file that has another name than it should is not good because it was not read. */
+		if (o->check)
+			warnx("there is no %s: these are the defaults", path);
 		r = settings_load(NULL, print_error, NULL, &s);
+	}
 	if (r < 0)
 		errx(1, "%s is not taken: mend what is said above", path);
 	return s;

@@ -147,6 +147,7 @@ int restart_load(struct watcher *w)
 	(void)statefile_prune(w->house.state, w->now.wall, 0, says_it_is_over, w);
 	kept(w);
 	if (ld.n > 0)
-		log_note("taken up from the registry: %d lease%s%s", ld.n, ld.n == 1 ? "" : "s", ld.same_boot ? "" : ", of another boot");
+		log_note("taken up from the registry: %d lease%s%s", ld.n, ld.n == 1 ? "" : "s",
+			 ld.same_boot ? "" : ", of another boot");
 	return w->broken ? -EIO : 0;
 }

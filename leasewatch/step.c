@@ -183,7 +183,10 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	lease_apply(l, ev, at, w->now.mono, w->now.wall, because);
 	if (from == ST_REQUESTED && l->state != ST_REQUESTED)
 		TAILQ_REMOVE(&w->requests, e, request);
-	/* What waits for a free act is for a life that is over: a hold may keep the destroy away that would take its place. */
+	/*
+	 * What waits for a free act is for a life that is over: a hold may keep the destroy away that would
+	 * take its place.
+	 */
 	if (state_living(from) && !state_living(l->state))
 		unwant_act(w, e);
 	for (size_t i = 0; i < sizeof(action_of) / sizeof(action_of[0]); i++)

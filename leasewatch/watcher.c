@@ -250,7 +250,8 @@ static int open_watch(struct watcher *w)
 	w->scan_at = LEASE_NEVER;
 	if (r == 0)
 		return source_add(w, &w->inotify, SRC_WATCH, fd, NULL);
-	log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every second instead",
+	log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every "
+		"second instead",
 		strerror(-r));
 	w->scan_at = w->now.mono + POLL;
 	return 0;

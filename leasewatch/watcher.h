@@ -49,6 +49,7 @@ struct entry {
 	struct lease l;
 	struct user *user;	/* the requester's */
 	enum place place;
+	int64_t peeked;		/* the due that was looked at ahead of its time */
 	int64_t due;		/* mono; LEASE_NEVER = not in the tree of what is due */
 	int64_t retry;		/* mono; a step that its lock held up is not tried again before; 0 = none */
 	struct source leader, work, waiter; /* pidfds */
@@ -194,6 +195,7 @@ int watcher_run(struct watcher *w);
 struct entry *entry_find(struct watcher *w, const char *id);
 struct entry *entry_next(struct watcher *w, struct entry *e); /* all of them, by id; NULL starts */
 struct entry *entry_first_due(struct watcher *w);
+struct entry *entry_next_due(struct entry *e);
 struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid); /* in the tree of ids; NULL = no memory */
 void entry_free(struct watcher *w, struct entry *e);
 void entry_due(struct watcher *w, struct entry *e, int64_t at);

@@ -5,10 +5,10 @@
 #include "pam_lease/login.h"
 
 /*
- * A lock that is moved without a word in the twin is a release by hand, which ends all that is bound to it at once. So
- * where twins are kept, and this one cannot be told, the lock stays: its session is over for the daemon when its
- * processes are or its ttl is, and what is bound to it lingers. A twin that has gone means that the daemon is done with
- * this session.
+ * A lock that is moved without a word in the twin is a release by hand, which ends all that is bound to it at
+ * once. So where twins are kept, and this one cannot be told, the lock stays: its session is over for the
+ * daemon when its processes are or its ttl is, and what is bound to it lingers. A twin that has gone means that
+ * the daemon is done with this session.
  */
 static int close_in(const struct login *l, pam_handle_t *pamh, const struct lease_tree *t, int64_t now)
 {

@@ -124,8 +124,9 @@ int twin_write(const struct lease_tree *t, const struct login *l)
 }
 
 /*
- * In place: the line has room in the file's block, even where the disk is full by now, and it is there as a whole or not
- * at all, since readers refuse what changes while they read. Never O_CREAT: one that the daemon has removed stays removed.
+ * In place: the line has room in the file's block, even where the disk is full by now, and it is there as a
+ * whole or not at all, since readers refuse what changes while they read. Never O_CREAT: one that the daemon
+ * has removed stays removed.
  */
 static int add_line(int dirfd, const char *id, const char *line)
 {

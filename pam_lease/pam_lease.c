@@ -1,7 +1,7 @@
 /*
  * pam_lease.c: PAM in, lease/ out. Every path returns PAM_SUCCESS, because a login without a lease is better than no
- * login: where this is the only session module, PAM_IGNORE and PAM_SESSION_ERR make pam_open_session(3) fail, `optional`
- * or not.
+ * login: where this is the only session module, PAM_IGNORE and PAM_SESSION_ERR make pam_open_session(3) fail,
+ * `optional` or not.
  */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /*
  * What is done with the user's own files, as the user: the kernel then refuses what the user may not do.
  *
- * By setfsuid(2), as pam_modutil_drop_priv(3) of libpam 1.6 does it. Earlier ones ask the user database for the user's groups
- * first, at open and again at close: that may wait for a server, and costs more than all else here.
+ * By setfsuid(2), as pam_modutil_drop_priv(3) of libpam 1.6 does it. Earlier ones ask the user database for the
+ * user's groups first, at open and again at close: that may wait for a server, and costs more than all else here.
  */
 #include "config.h"
 

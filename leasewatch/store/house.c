@@ -34,7 +34,10 @@ static void make_rules(struct rules *u, const struct house_paths *p)
 	if (p->user_mode)
 		return;
 	u->tree.make = u->state.make = 0755;
-	/* Not to be listed: a twin comes before its lock, and whoever reads its name could make a lock of that id first. */
+	/*
+	 * Not to be listed: a twin comes before its lock, and whoever reads its name could make a lock of that
+	 * id first.
+	 */
 	u->tokens.make = u->sessions.make = 0711;
 	u->sessions.owner = u->work.owner = u->db.owner = root;
 	/* 1770, with the group of those who may, is an administrator's choice. */
@@ -212,7 +215,8 @@ static bool still_named(const struct house_paths *p, int root)
 {
 	struct stat named, held;
 
-	return fstat(root, &held) == 0 && lstat(p->notices, &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+	return fstat(root, &held) == 0 && lstat(p->notices, &named) == 0 && held.st_dev == named.st_dev &&
+	       held.st_ino == named.st_ino;
 }
 
 int house_reopen(const struct house_paths *p, struct house *h, char err[256])

@@ -122,7 +122,10 @@ static int open_day(const struct house *h, int64_t wall)
 	if (!gmtime_r(&t, &tm) || strftime(day, sizeof(day), "%Y-%m-%d", &tm) == 0)
 		return -EINVAL;
 	fd = open_if_ours(h, day);
-	/* A user may have made the name first, for this day and the next hundred: then it is not for our use, and makes room. */
+	/*
+	 * A user may have made the name first, for this day and the next hundred: then it is not for our use,
+	 * and makes room.
+	 */
 	if (fd == -EPERM && locks_quarantine(h, h->tree.archive, day, wall) == 0)
 		fd = open_if_ours(h, day);
 	return fd;

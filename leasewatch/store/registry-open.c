@@ -129,7 +129,10 @@ static int identify(struct registry *r, const char *path, int *ret_format, char 
 	if (error == 0)
 		error = ask_number(r, "SELECT count(*) FROM sqlite_schema", &tables);
 	if (error == -EBADMSG)
-		return sentence(err, error, path, "is no registry of leasewatch and was left as it is (%s): move it away, and a new one is begun", r->error);
+		return sentence(err, error, path,
+				"is no registry of leasewatch and was left as it is (%s): move it away, and a new "
+				"one is begun",
+				r->error);
 	if (error < 0)
 		return sentence(err, error, path, "%s", r->error);
 	if (magic == 0 && format == 0 && tables == 0) {
@@ -137,7 +140,9 @@ static int identify(struct registry *r, const char *path, int *ret_format, char 
 		return 0;
 	}
 	if (magic != REGISTRY_MAGIC || format < 1)
-		return sentence(err, -EBADMSG, path, "is a database of something else and was left as it is: move it away, and a new one is begun");
+		return sentence(err, -EBADMSG, path,
+				"is a database of something else and was left as it is: move it away, and a new one is "
+				"begun");
 	if (format > REGISTRY_FORMAT)
 		return sentence(err, -EPROTO, path, "has format %d, made by a newer leasewatch (this one knows up to %d); it was "
 				"left as it is", format, REGISTRY_FORMAT);

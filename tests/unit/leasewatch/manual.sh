@@ -51,6 +51,8 @@ check "as leasewatch.conf(5) has them" grep -q 'renew_grace' "$T/said"
 printf '[defaults]\nttl = soon\n' >"$T/bad"
 check "--check of a bad one is 1" status 1 "$leasewatch" --check --config "$T/bad"
 check "and says file:line: what" grep -q "^$T/bad:2: " "$T/said"
+check "where there is no file the defaults are good" status 0 env XDG_CONFIG_HOME="$T/nowhere" "$leasewatch" --user --check
+check "but it is said which file is not there" grep -q "there is no $T/nowhere/leasewatch/leasewatch.conf" "$T/said"
 check "a file that is not there is 1" status 1 "$leasewatch" --check --config "$T/none"
 # shellcheck disable=SC2046 # numbers
 check "the manual has these statuses and no others" [ "$(sed -n '/^\.Sh EXIT STATUS/,/^\.El/s/^\.It //p' "$man" | tr '\n' ' ')" = "0 1 2 " ]
