@@ -95,6 +95,27 @@ stays 3 "after kill -9 of the daemon the session still keeps it" lives "$b"
 kill "$P"
 within 8 "and its end still ends it" absent "$b"
 
+leader
+s=$(begin) b=$(bound "$s" --linger 20s)
+within 5 "one with a long linger" is "$b" active
+close_by_pam "$s"
+within 2 "whose session is closed" absent "$s"
+daemon_stop KILL
+daemon || finish
+leader
+heir=$(begin)
+within 3 "lingers over a restart, and is taken over after it" sh -c "[ \$(klease show $b --json | jq -r .session) = $heir ]"
+k session archive "$heir" </dev/null
+
+# A daemon that was started from a session is no sign of its life.
+leader
+s=$(begin)
+within 5 "a session from which the daemon is started" is "$s" active
+daemon_stop
+KLEASE_SESSION=$s daemon || finish
+kill "$P"
+within 5 "ends with its leader all the same" absent "$s"
+
 # The warning: on the terminal of the session, at the prompt, once.
 if command -v script >/dev/null; then
 	leader
