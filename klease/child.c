@@ -35,7 +35,7 @@ bool child_was_ignored(int sig)
 	return sigismember(&old_ignored, sig) == 1;
 }
 
-void child_restore_signals(void)
+static void restore_signals(void)
 {
 	struct sigaction sa = { 0 };
 
@@ -50,7 +50,7 @@ int child_exec(char *const *words, const char *id, const char *lock)
 {
 	if (setenv("KLEASE_ID", id, 1) < 0 || setenv("KLEASE_LOCK", lock, 1) < 0)
 		return errno;
-	child_restore_signals();
+	restore_signals();
 	(void)execvp(words[0], words);
 	return errno;
 }

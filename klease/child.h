@@ -11,8 +11,6 @@
 /* At the start of main: what was ignored and blocked when we came is what a command must find. SIGCHLD is ours. */
 void child_remember_signals(void);
 bool child_was_ignored(int sig);
-/* In the child, before exec. */
-void child_restore_signals(void);
 /*
  * In the child: sets KLEASE_ID and KLEASE_LOCK, gives back the signals, runs the command. Comes back with
  * errno only when that failed.

@@ -91,7 +91,7 @@ static void detach(const struct keeper_plan *plan, int sock)
 int keeper_start(const struct keeper_plan *plan, struct lease_process *ret, int *ret_sock)
 {
 	struct keeper_msg m;
-	int s[2], r = 0;
+	int s[2], r;
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, s) < 0)

@@ -400,8 +400,14 @@ void ask_entered(struct watcher *w, const struct act_answer *a)
 		       a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome));
 		return;
 	}
-	for (const char *p = a->argv; *p && words.n_words < 8; p += strlen(p) + 1)
+	for (const char *p = a->argv; *p; p += strlen(p) + 1) {
+		/* Half of a word is another command. */
+		if (words.n_words == 8 || strlen(p) >= sizeof(words.words[0])) {
+			answer(w, x->ask, "failed", "its runtime's way in is longer than an answer holds");
+			return;
+		}
 		(void)strlcpy(words.words[words.n_words++], p, sizeof(words.words[0]));
+	}
 	answer_words(w, x->ask, &words, "done", "active");
 }
 

@@ -240,7 +240,6 @@ static int run_watcher(const struct options *o, struct settings *s, const struct
 	w.settings = s;
 	w.config = o->config ? o->config : o->config_default;
 	w.config_named = o->config != NULL;
-	w.foreground = o->foreground;
 	w.peer.fd = peer;
 	w.ready_fd = ready;
 	return watcher_run(&w);

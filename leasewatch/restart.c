@@ -70,9 +70,20 @@ static void find_lock(struct watcher *w, struct entry *e)
 		e->place = AT_ACTIVE;
 }
 
+/* A session that is over has no row any more; its last line in the ledger says of which surface it was. */
+static void find_linger_surface(struct watcher *w, struct entry *e)
+{
+	struct ledger_row last;
+	int n = 0;
+
+	if (e->l.state == ST_LINGERING && registry_history(w->registry, e->l.record.session, 1, &last, &n) == 0 && n == 1)
+		memcpy(e->linger_surface, last.surface, sizeof(e->linger_surface));
+}
+
 static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 {
 	find_lock(w, e);
+	find_linger_surface(w, e);
 	if (!same_boot && !e->l.disk) {
 		step(w, e, EV_BOOT, w->now.mono, "the host has booted since: its processes are gone");
 		return;

@@ -153,7 +153,6 @@ struct watcher {
 	struct settings *settings;
 	const char *config; /* path, NULL = none */
 	bool config_named;  /* by --config: it must be there */
-	bool foreground;
 	struct registry *registry;
 	struct watch *watch;
 	int epoll;

@@ -65,6 +65,9 @@ static int wait_for(const struct workload *w, const struct members *l, int limit
 		/* A keeper is waited for only when it is the last: it goes by itself then. */
 		if ((!l->m[i].keeper || keeper_alone(l)) && member_open(w, &l->m[i], &fd[n]) == 0)
 			n++;
+	/* None could be held: they are on their way out, and the next look is not to come at once. */
+	if (n == 0)
+		return limit_nap(limit, &(unsigned){0});
 	for (left = n; left > 0 && r >= 0;) {
 		r = limit_poll(limit, fd, n, POLLIN);
 		if (r >= 0) {

@@ -28,11 +28,6 @@ int limit_start(int64_t ms, int *ret)
 	return 0;
 }
 
-bool limit_passed(int limit)
-{
-	return limit_poll(limit, NULL, 0, 0) == -ETIME;
-}
-
 static int poll_once(int limit, const int *fd, size_t n, short events, int timeout)
 {
 	struct pollfd p[POLL_MAX + 1];
@@ -55,8 +50,7 @@ static int poll_once(int limit, const int *fd, size_t n, short events, int timeo
 
 int limit_poll(int limit, const int *fd, size_t n, short events)
 {
-	/* Nothing to wait for is the question whether it has passed. */
-	return poll_once(limit, fd, n, events, n ? -1 : 0);
+	return poll_once(limit, fd, n, events, -1);
 }
 
 int limit_nap(int limit, unsigned *pass)

@@ -73,7 +73,6 @@ int record_write(int dir, const struct workload *w);
  * the runtime. */
 #define LIMIT_NONE INT64_MAX
 int limit_start(int64_t ms, int *ret);
-bool limit_passed(int limit);
 /* Waits until a descriptor is ready: >= 0 its place, -ETIME the limit came first. fd -1 is skipped. */
 int limit_poll(int limit, const int *fd, size_t n, short events);
 /* A pause between two looks, growing from 1 ms with *pass; -ETIME. */

@@ -5,7 +5,8 @@
  *
  * What belongs to a session: processes of its user (real uid) with the audit session id that pam_lease wrote
  * into the twin, or with KLEASE_SESSION=ID in their environment; but not the workloads of leases (KLEASE_ID= in
- * the environment, and their keepers), which are bound to the session and must not keep it alive. An
+ * the environment, and their keepers), which are bound to the session and must not keep it alive, nor a daemon that was
+ * started from it. An
  * environment is searched for fixed words, never parsed.
  *
  * lease-runtime(7). Verbs beyond it: warn, with LEASE_ABOUT (the lease that ends) and LEASE_SECONDS.
@@ -112,7 +113,7 @@ static bool belongs(const struct session *s, int proc, const char *pid)
 		return false;
 	size_t n = slurp(proc, pid, "comm", text, sizeof(text) - 1);
 	text[n] = '\0';
-	if (strcmp(text, "klease-keeper\n") == 0)
+	if (strcmp(text, "klease-keeper\n") == 0 || strcmp(text, "leasewatch\n") == 0)
 		return false;
 	size_t len = slurp(proc, pid, "environ", env, sizeof(env));
 	if (has_word(env, len, "KLEASE_ID=", false))

@@ -38,6 +38,7 @@ check "a session that is to be hibernated is left alone" is "$s" idle
 env KLEASE_SESSION="$s" setsid sleep 300 </dev/null >/dev/null 2>&1 &
 survivor=$!
 starts $survivor
+until_true 5 grep -qzx sleep "/proc/$survivor/cmdline"
 kill "$P"
 within 5 "the leader's death orphans nothing while a process of the session lives" \
 	sh -c "grep -q 'goes on by process $survivor' $W/daemon.log"
@@ -93,6 +94,27 @@ daemon || finish
 stays 3 "after kill -9 of the daemon the session still keeps it" lives "$b"
 kill "$P"
 within 8 "and its end still ends it" absent "$b"
+
+leader
+s=$(begin) b=$(bound "$s" --linger 20s)
+within 5 "one with a long linger" is "$b" active
+close_by_pam "$s"
+within 2 "whose session is closed" absent "$s"
+daemon_stop KILL
+daemon || finish
+leader
+heir=$(begin)
+within 3 "lingers over a restart, and is taken over after it" sh -c "[ \$(klease show $b --json | jq -r .session) = $heir ]"
+k session archive "$heir" </dev/null
+
+# A daemon that was started from a session is no sign of its life.
+leader
+s=$(begin)
+within 5 "a session from which the daemon is started" is "$s" active
+daemon_stop
+KLEASE_SESSION=$s daemon || finish
+kill "$P"
+within 5 "ends with its leader all the same" absent "$s"
 
 # The warning: on the terminal of the session, at the prompt, once.
 if command -v script >/dev/null; then
