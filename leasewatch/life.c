@@ -60,7 +60,7 @@ static void cannot_follow(struct watcher *w, struct entry *e, const char *who, c
 	if (e->l.state == ST_REQUESTED)
 		step(w, e, EV_DENY, w->now.mono, why);
 	else
-		log_warn("%s: %s: taken as alive", e->l.id, why);
+		log_warn("%s: %s: %s", e->l.id, why, r == -EPERM ? "not followed" : "taken as alive");
 }
 
 static void follow_leader(struct watcher *w, struct entry *e)
