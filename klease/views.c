@@ -47,19 +47,6 @@ static void freshen(struct world *w, struct view *v)
 		view_refresh(v, st.mtime < now ? st.mtime : now);
 }
 
-/* The middle of lock-SURFACE-USER-ID is for people; the owner is who the kernel says it is. */
-static void name_owner(struct view *v, const struct lease_record *r, const char *name)
-{
-	size_t len = strlen(name), from = strlen("lock-") + strlen(r->surface) + 1;
-
-	if (r->surface[0] && len > from + LEASE_ID_SIZE &&
-	    !strncmp(name + strlen("lock-"), r->surface, strlen(r->surface)))
-		(void)snprintf(v->user, sizeof v->user, "%.*s", (int)(len - from - LEASE_ID_SIZE),
-			       name + from);
-	else
-		(void)snprintf(v->user, sizeof v->user, "%u", v->requester);
-}
-
 static int from_lock(int dirfd, const char *id, const char *name, struct view *ret)
 {
 	char buf[LEASE_FILE_MAX];
@@ -93,7 +80,9 @@ static int from_lock(int dirfd, const char *id, const char *name, struct view *r
 	ret->created_at = ret->since = st.mtime / LEASE_NS_PER_MS;
 	ret->n_labels = r.n_labels;
 	memcpy(ret->labels, r.labels, sizeof ret->labels);
-	name_owner(ret, &r, name);
+	lease_name_user(ret->user, name, r.surface);
+	if (!ret->user[0])
+		(void)snprintf(ret->user, sizeof ret->user, "%u", ret->requester);
 	return 0;
 }
 

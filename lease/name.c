@@ -94,3 +94,18 @@ const char *lease_name_ask_id(const char *name)
 	name += strlen(ASK_PREFIX);
 	return lease_id_valid(name) ? name : NULL;
 }
+
+void lease_name_user(char user[LEASE_USER_SIZE], const char *name, const char *surface)
+{
+	const size_t head = strlen(LOCK_PREFIX), skip = head + strlen(surface) + 1, len = strlen(name);
+	size_t n;
+
+	user[0] = '\0';
+	if (!*surface || len <= skip + LEASE_ID_SIZE || name[skip - 1] != '-' ||
+	    strncmp(name + head, surface, strlen(surface)) != 0)
+		return;
+	n = len - skip - LEASE_ID_SIZE;
+	n = n < LEASE_USER_SIZE ? n : LEASE_USER_SIZE - 1;
+	memcpy(user, name + skip, n);
+	user[n] = '\0';
+}

@@ -24,5 +24,7 @@ int lease_name_make(char name[LEASE_NAME_SIZE], const char *surface, const char 
 /* The id at the end of a `lock-…-<id>` (or `ask-<id>`) name, pointing into name; NULL when name is no such name. */
 const char *lease_name_lock_id(const char *name);
 const char *lease_name_ask_id(const char *name);
+/* USER of a lock's name as far as it fits, "" where it can't be told. For people: the owner is who the kernel says it is. */
+void lease_name_user(char user[LEASE_USER_SIZE], const char *name, const char *surface);
 
 #endif

@@ -9,18 +9,6 @@
 #include "os/log.h"
 #include "watcher.h"
 
-/* user in `lock-<surface>-<user>-<id>`: for people only, so what can't be read off is left out. */
-static void user_from_name(const char *name, const char *surface, char user[LEASE_USER_SIZE])
-{
-	size_t skip = strlen("lock-") + strlen(surface) + 1;
-	size_t len = strlen(name);
-
-	user[0] = '\0';
-	if (strncmp(name + strlen("lock-"), surface, strlen(surface)) != 0 || len < skip + LEASE_ID_SIZE)
-		return;
-	(void)snprintf(user, LEASE_USER_SIZE, "%.*s", (int)(len - skip - LEASE_ID_SIZE), name + skip);
-}
-
 /* The numbers it is to be judged by: the settings', under them its record's wishes. 0, or -1 with the reason. */
 static int policy_of(const struct watcher *w, const struct lease_record *rec, struct policy *ret, char why[LEASE_WHY_SIZE],
 		     char note[160])
@@ -143,7 +131,7 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 	e->place = kind == WATCH_QUEUE ? AT_QUEUE : AT_ACTIVE;
 	admit_add(w, e);
 	e->quiet = !ration_left(w, e->user, RATION_DENIALS, NULL);
-	user_from_name(l->name, rec.surface, l->user);
+	lease_name_user(l->user, l->name, rec.surface);
 	(void)snprintf(l->why, sizeof(l->why), "asked for");
 	if (refused == 0)
 		refused = check(w, e, why);

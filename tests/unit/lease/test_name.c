@@ -156,6 +156,25 @@ static void an_ask_is_its_id_and_nothing_else(void **state)
 	assert_null(lease_name_ask_id("lock-x-y-" ID));
 }
 
+static void the_user_of_a_name_is_told_where_it_can_be(void **state)
+{
+	static const struct {
+		const char *name, *surface, *user;
+	} cases[] = {
+	    {"lock-sshd-anna-" ID, "sshd", "anna"}, {"lock-k-go-a-b-" ID, "k-go", "a-b"},
+	    {"lock-sshd-anna-" ID, "ss", ""},	    {"lock-sshd-anna-" ID, "unknown", ""},
+	    {"lock-sshd-" ID, "sshd", ""},	    {"lock-sshd-anna-" ID, "", ""},
+	    {"lock-" ID, "sshd", ""},
+	};
+	char user[LEASE_USER_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < N_OF(cases); i++) {
+		lease_name_user(user, cases[i].name, cases[i].surface);
+		assert_string_equal(user, cases[i].user);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +184,7 @@ int main(void)
 	    cmocka_unit_test(a_bad_surface_or_id_makes_no_name),
 	    cmocka_unit_test(only_the_trailing_id_of_a_lock_is_read),
 	    cmocka_unit_test(a_name_longer_than_a_file_name_is_none),
+	    cmocka_unit_test(the_user_of_a_name_is_told_where_it_can_be),
 	    cmocka_unit_test(an_ask_is_its_id_and_nothing_else),
 	};
 
