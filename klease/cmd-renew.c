@@ -69,7 +69,7 @@ static int find_lock(struct world *w, const char *id, const struct view *known, 
 
 int cmd_renew(struct world *w, struct args *a)
 {
-	char name[LEASE_NAME_SIZE];
+	char name[LEASE_NAME_SIZE], ttl[LEASE_DURATION_SIZE];
 	struct lease_stat st;
 	struct view v;
 	int r, status, known = views_get(w, a->id, &v);
@@ -88,6 +88,10 @@ int cmd_renew(struct world *w, struct args *a)
 		if (status != KX_OK)
 			return status;
 		known = views_get(w, a->id, &v);
+		if (known == 0 && v.ttl != a->ttl) {
+			lease_duration_format(ttl, v.ttl);
+			say("its ttl is %s: that is the limit here", ttl);
+		}
 	}
 	r = lease_touch(w->tree.active, name, &st);
 	if (r == -EPERM || r == -EACCES) {

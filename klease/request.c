@@ -27,6 +27,11 @@ int request_make(const struct world *w, const struct args *a, struct request *q)
 	int n;
 
 	q->record = a->record;
+	/* Named by hand it is meant; one that the environment has kept, as an old tmux does, may be over. */
+	if (q->record.session[0] && lease_find(w->tree.active, q->record.session, q->name) < 0) {
+		say("there is no session %s (any more): `klease session list` shows them", q->record.session);
+		return KX_LOST;
+	}
 	world_user(w, user);
 	lease_id_make(q->record.id);
 	if (!q->record.surface[0])

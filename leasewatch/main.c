@@ -292,6 +292,7 @@ int main(int argc, char **argv)
 		if (o.verbose)
 			settings_dump(s, stdout);
 		puts("configuration OK");
+		settings_free(s);
 		return 0;
 	}
 	const struct settings_daemon *d = settings_daemon(s);

@@ -23,6 +23,7 @@ close_by_pam() {
 	mv "$NOTICES/active/$(lock "$1")" "$NOTICES/archive/"
 }
 
+fails "a session that is not there is none to bind to" 3 k create --session kls-aaaaaaaaaa -- true
 leader
 s=$(begin) b=$(bound "$s")
 within 5 "a session is active, with a leader" is "$s" active
