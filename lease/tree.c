@@ -149,9 +149,9 @@ static int check_readable(const struct lease_stat *st, uid_t uid, size_t max)
 		return -EPERM;
 	if (st->nlink > 1)
 		return -EMLINK;
-	/* Removed between open and look. */
+	/* Removed between open and look, or replaced: the caller looks again, and finds out which. */
 	if (st->nlink == 0)
-		return -ENOENT;
+		return -ESTALE;
 	if (st->size > max)
 		return -EFBIG;
 	return 0;
@@ -178,15 +178,13 @@ static int read_whole(int fd, const struct lease_stat *before, char *buf, size_t
 	return 0;
 }
 
-int lease_read(int dirfd, const char *name, uid_t uid, char *buf, size_t max, size_t *ret_len,
-	       struct lease_stat *ret_st)
+static int read_once(int dirfd, const char *name, uid_t uid, char *buf, size_t max, size_t *ret_len,
+		     struct lease_stat *ret_st)
 {
 	struct lease_stat st;
 	size_t len = 0;
 	int fd, e;
 
-	if (!lease_at_name_valid(name))
-		return -EINVAL;
 	e = lease_at_open(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, &fd);
 	if (e < 0)
 		return e;
@@ -202,4 +200,17 @@ int lease_read(int dirfd, const char *name, uid_t uid, char *buf, size_t max, si
 	if (ret_st)
 		*ret_st = st;
 	return 0;
+}
+
+int lease_read(int dirfd, const char *name, uid_t uid, char *buf, size_t max, size_t *ret_len,
+	       struct lease_stat *ret_st)
+{
+	const int tries = 10; /* whoever replaces it without end is told apart from nobody */
+	int e = -ESTALE;
+
+	if (!lease_at_name_valid(name))
+		return -EINVAL;
+	for (int i = 0; i < tries && e == -ESTALE; i++)
+		e = read_once(dirfd, name, uid, buf, max, ret_len, ret_st);
+	return e == -ESTALE ? -EAGAIN : e;
 }

@@ -83,7 +83,8 @@ int lease_list(int dirfd, int (*each)(void *arg, const char *name), void *arg);
 /*
  * Reads a file others may have made: O_NOFOLLOW|O_NONBLOCK|O_NOCTTY|O_CLOEXEC, fstat says regular, one link, at
  * most max bytes, then one read. -ELOOP link, -ENXIO/-EINVAL no regular file, -EMLINK more than one link,
- * -EFBIG too long, -EAGAIN changed while read. uid: the owner it must have, or (uid_t)-1 for any; -EPERM when
+ * -EFBIG too long, -EAGAIN changed while read. One that is replaced (renamed over) meanwhile is read anew: it was
+ * never away. uid: the owner it must have, or (uid_t)-1 for any; -EPERM when
  * it has another. st (may be NULL) is the fstat of what was read.
  */
 int lease_read(int dirfd, const char *name, uid_t uid, char *buf, size_t max, size_t *ret_len, struct lease_stat *st);

@@ -365,9 +365,37 @@ static void a_link_is_moved_as_a_link(void **state)
 	assert_true(scratch_holds(dir.fd, "target", "x", 1));
 }
 
+/* As the daemon writes a state file: a reader finds the old one or the new one, never none. */
+static void a_file_that_is_replaced_without_end_is_never_away(void **state)
+{
+	char buf[LEASE_FILE_MAX];
+	size_t len;
+
+	(void)state;
+	scratch_write(dir.fd, "f", "one", 3);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		for (;;) {
+			int fd = openat(dir.fd, "new", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+			if (write(fd, "two", 3) != 3 || close(fd) < 0 || renameat(dir.fd, "new", dir.fd, "f") < 0)
+				_exit(1);
+		}
+	}
+	for (int i = 0; i < 20000; i++) {
+		int r = lease_read(dir.fd, "f", getuid(), buf, sizeof(buf), &len, NULL);
+		assert_true(r == 0 || r == -EAGAIN);
+	}
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	(void)unlinkat(dir.fd, "new", 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(a_file_that_is_replaced_without_end_is_never_away, setup, teardown),
 	    cmocka_unit_test_setup_teardown(the_filter_bites_where_there_is_one, setup, teardown),
 	    cmocka_unit_test_setup_teardown(a_create_makes_the_file_whole_readable_and_alone, setup,
 					    teardown),
