@@ -395,6 +395,7 @@ void ask_entered(struct watcher *w, const struct act_answer *a)
 			break;
 	if (!x)
 		return;
+	x->serial = 0;
 	if (a->outcome != ACT_DONE) {
 		answer(w, x->ask, a->outcome == ACT_ABSENT ? "lost" : "failed",
 		       a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome));
@@ -419,7 +420,7 @@ void ask_lease_over(struct watcher *w, const struct entry *e)
 		next = LIST_NEXT(x, all);
 		if (strcmp(x->lease, e->l.id) != 0)
 			continue;
-		if (x->waits)
+		if (x->waits || x->serial != 0) /* the word of its runtime comes too late for it */
 			answer(w, x->ask, "lost", e->l.why);
 		exec_over(w, x);
 	}

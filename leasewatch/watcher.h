@@ -80,7 +80,7 @@ struct exec {
 	struct lease_process process;
 	uint32_t uid;
 	bool waits;		/* for its lease to be active; then ACT_ENTER is sent */
-	uint64_t serial;	/* of that; 0 = not sent */
+	uint64_t serial;	/* of that; 0 = not sent, or answered */
 	LIST_ENTRY(exec) all;
 };
 

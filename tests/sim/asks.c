@@ -59,7 +59,8 @@ static void taken(struct asked *q, struct truth *t)
 {
 	switch (q->ask.verb) {
 	case ASK_HOLD:
-		world.hold_sure = world.hold_until = q->until;
+		world.hold_sure = q->until;
+		world.hold_until = now() + q->ask.ttl;
 		break;
 	case ASK_UNHOLD:
 		world.hold_sure = -DAY;
@@ -116,6 +117,8 @@ static void ask_look(void *arg, uint64_t n)
 		broken("I7", "ask %s (%s) has not been answered for %.1f s", q->id, ask_verb_name(q->ask.verb),
 		       (double)waited / SEC);
 	if (waited > 30 * MINUTE) {
+		if (q->ask.verb == ASK_HOLD)
+			world.hold_until = now() + q->ask.ttl;
 		over(q);
 		return;
 	}
@@ -185,10 +188,8 @@ static void ask_hold(struct asked *q)
 	q->ask.ttl = q->ask.verb == ASK_HOLD ? between(1, 20) * MINUTE : 0;
 	q->until = now() + q->ask.ttl;
 	world.hold_sure = -DAY; /* until the answer says so */
-	if (q->ask.verb == ASK_HOLD) {
-		world.hold_until = now() + q->ask.ttl + 5 * MINUTE;
-		world.credit += q->ask.ttl + 5 * MINUTE;
-	}
+	if (q->ask.verb == ASK_HOLD)
+		world.hold_until = now() + DAY; /* until its answer says when */
 }
 
 void ask_something(struct holder *h)

@@ -79,7 +79,7 @@ static int64_t by_reason(const struct truth *t)
 		end = sooner(end, t->session_over + (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
 	if (t->record.runtime[0] == '\0' || strcmp(t->record.runtime, "process") == 0)
 		end = sooner(end, t->stopped);
-	if (!deaf())
+	if (!deaf() && t->saved < t->released - HOUR)
 		end = sooner(end, t->released);
 	if (t->work != WORK_DISK)
 		end = sooner(end, t->booted);
@@ -115,11 +115,11 @@ static int64_t due(const struct truth *t)
 	case P_ACTIVE:
 	case P_IDLE:
 	case P_HIBERNATED:
-		end = living(t);
+		end = latest(living(t), world.hold_until);
 		break;
 	case P_EXPIRED:
 	case P_FAILED:
-		end = latest(latest(since, tried), world.last_full) + BACKOFF_LONGEST + ACT_LONGEST;
+		end = latest(latest(latest(since, tried), world.last_full), world.hold_until) + BACKOFF_LONGEST + ACT_LONGEST;
 		break;
 	default:
 		break;

@@ -225,15 +225,15 @@ void check_bound(const char *id, const char *session)
 
 /* --- the tree --- */
 
+/* A folder by its own name; that of a day lies in the archive. */
 static enum where where_of(const char *dir)
 {
-	static const char *const ends[] = { [W_QUEUE] = "/queue", [W_ACTIVE] = "/active", [W_REAP] = "/.reap" };
-	const char *slash = dir ? strrchr(dir, '/') : NULL;
+	static const char *const names[] = { [W_QUEUE] = "queue", [W_ACTIVE] = "active", [W_REAP] = ".reap", [W_ARCHIVE] = "archive" };
 
-	for (size_t i = W_QUEUE; slash && i <= W_REAP; i++)
-		if (strcmp(slash, ends[i]) == 0)
+	for (size_t i = W_QUEUE; dir && i <= W_ARCHIVE; i++)
+		if (strcmp(dir, names[i]) == 0)
 			return (enum where)i;
-	return dir && strstr(dir, "/archive") ? W_ARCHIVE : W_NOWHERE;
+	return dir && strncmp(dir, "20", 2) == 0 ? W_ARCHIVE : W_NOWHERE;
 }
 
 void check_moved(void *arg, const char *from_dir, const char *name, const char *to_dir, const char *to_name)
@@ -254,6 +254,8 @@ void check_moved(void *arg, const char *from_dir, const char *name, const char *
 		t->renewed = now();
 		t->credit = world.credit;
 		bound_changed(t);
+	} else if (to == W_NOWHERE && from != W_REAP && t->holder && t->holder->half && now() - t->made >= SEC) {
+		t->rubbish = now(); /* who makes it empty has a second to fill it */
 	} else if (to == W_NOWHERE && from != W_REAP && t->rubbish == NEVER && !t->unsure) {
 		broken("I9", "the lock of %s (%s) was taken away: %s", t->id, publics[t->state], to_dir ? to_dir : "removed");
 	}
@@ -264,7 +266,7 @@ void check_moved(void *arg, const char *from_dir, const char *name, const char *
 void check_logged(void *arg, int level, const char *line)
 {
 	(void)arg;
-	kernel_note("<%d> %s", level, line);
+	(void)level;
 	if (strstr(line, "cannot happen") || strstr(line, "please report"))
 		broken("I4", "%s", line);
 }

@@ -51,6 +51,7 @@ static void by_editor(struct holder *h, struct truth *t, const char *path)
 	if (t->where != W_ACTIVE || kernel_stat(path, &st) < 0)
 		return;
 	t->ino = st.ino;
+	t->saved = now();
 	if (h->held >= 0)
 		kernel_let_go(h->held);
 	h->held = -1;
@@ -65,7 +66,7 @@ static void beat(struct holder *h)
 
 	truth_path(t, path);
 	kernel_as(h->uid);
-	if (t->where != W_ACTIVE && how < 50) /* klease renew: lost */
+	if (t->where != W_ACTIVE && (how < 60 || how >= 72)) /* klease renew: lost */
 		return;
 	if (how < 60) {
 		r = kernel_beat(path);
@@ -83,8 +84,16 @@ static void beat(struct holder *h)
 	} else {
 		r = h->held >= 0 ? kernel_beat_held(h->held) : kernel_beat(path);
 	}
-	if (r >= 0 && t->where == W_ACTIVE)
+	if (r < 0)
+		return;
+	if (t->where == W_ACTIVE) {
 		truth_beat(t);
+	} else if (t->state < P_EXPIRED && (t->where == W_ARCHIVE || t->where == W_NOWHERE)) {
+		/* A ghost that came before anybody saw that the lock had gone: its owner's file of that name, so its lock. */
+		t->where = W_ACTIVE;
+		t->saved = now();
+		truth_stamped(t);
+	}
 }
 
 /* --- ends --- */

@@ -42,7 +42,7 @@ struct told {
 static void usage(FILE *out)
 {
 	fputs("usage: sim [--profile NAME] [--without CLASS] [--seed N] [--seeds N] [--seconds S | --days D] [--holders N]\n"
-	      "           [--twice] [--shrink] [--verbose]\n"
+	      "           [--twice] [--shrink] [--verbose] [--trace S]\n"
 	      "\n"
 	      "The whole daemon in a simulated world, which breaks in every way but in what is promised.\n"
 	      "\n"
@@ -55,7 +55,8 @@ static void usage(FILE *out)
 	      "  --holders N      how many hold leases at a time (default 60)\n"
 	      "  --twice          each seed twice: both runs must be the same to the last call\n"
 	      "  --shrink         of a seed that fails: fewer holders, faults and days, until it no longer does\n"
-	      "  --verbose        more of what came before\n",
+	      "  --verbose        more of what came before\n"
+	      "  --trace S        and each call of the daemon, from that second on\n",
 	      out);
 }
 
@@ -179,9 +180,10 @@ int main(int argc, char **argv)
 		{ "holders", required_argument, NULL, 'H' },  { "seconds-simulated", required_argument, NULL, 'x' },
 		{ "twice", no_argument, NULL, '2' },	      { "shrink", no_argument, NULL, 'k' },
 		{ "verbose", no_argument, NULL, 'v' },	      { "help", no_argument, NULL, 'h' },
+		{ "trace", required_argument, NULL, 't' },
 		{ 0 },
 	};
-	struct options o = { .holders = 60, .for_ns = DAY, .faults = F_ALL };
+	struct options o = { .holders = 60, .for_ns = DAY, .faults = F_ALL, .trace = NEVER };
 	struct timespec begin, t;
 	struct told sum = { 0 };
 	bool seeded = false, twice = false, shrinks = false;
@@ -201,6 +203,7 @@ int main(int argc, char **argv)
 		case '2': twice = true; break;
 		case 'k': shrinks = true; break;
 		case 'v': o.verbose = true; break;
+		case 't': o.trace = strtoll(optarg, NULL, 10) * SEC; break;
 		case 'h': usage(stdout); return 0;
 		default: usage(stderr); return 2;
 		}

@@ -59,6 +59,7 @@ struct truth *truth_new(uint32_t uid)
 			     .credit = world.credit, .credit_made = world.credit,
 			     .credit_since = world.credit, .since = now(), .watch_at = NEVER };
 	t->released = t->stopped = t->leader_died = t->withdrawn = t->session_over = t->booted = t->start_failed = NEVER;
+	t->saved = -DAY;
 	t->rubbish = t->taken = t->create_asked = t->destroy_tried = NEVER;
 	LIST_INIT(&t->bound);
 	lease_record_init(&t->record);

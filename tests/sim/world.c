@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/log.h"
 #include "tests/sim/world.h"
 #include "watcher.h"
 
@@ -46,7 +47,7 @@ void broken(const char *invariant, const char *fmt, ...)
 	va_list args;
 
 	fflush(stdout);
-	kernel_print_notes(world.o.verbose ? 400 : 60);
+	kernel_print_notes(world.o.verbose ? 4000 : 25);
 	fprintf(stderr, "\nBROKEN %s: ", invariant);
 	va_start(args, fmt);
 	vfprintf(stderr, fmt, args);
@@ -73,6 +74,7 @@ static int daemon_main(void *arg)
 	int r;
 
 	(void)arg;
+	log_open("watcher", false, 6);
 	memset(&w, 0, sizeof(w));
 	p->uid = DAEMON_UID;
 	p->gid = DAEMON_UID;
@@ -116,6 +118,7 @@ static void rebooted(int64_t before)
 static void called(void *arg, const char *call)
 {
 	last_seen = now();
+	kernel_trace = last_seen >= world.o.trace;
 	check_called(arg, call);
 }
 
@@ -132,6 +135,8 @@ static void life(void)
 	enum kernel_end end = kernel_run(daemon_main, NULL, &status);
 	kernel_note("the daemon %s (%d)", end == END_RETURNED ? "returned" : end == END_KILLED ? "was killed" : "is gone: reboot",
 		    status);
+	if (end == END_RETURNED && status != 0 && !(world.o.faults & F_CALLS))
+		broken("I7", "the daemon gave up: %d", status);
 	if (end == END_REBOOTED)
 		rebooted(last_seen);
 	runtime_daemon_gone();
@@ -165,8 +170,7 @@ static void make_machine(void)
 	kernel_mkdirs("/sim/run", 0, 0755);
 	kernel_mkdirs("/sim/etc", 0, 0755);
 	kernel_mkdirs("/sim/var/lib", 0, 0755);
-	/* systemd's StateDirectory= */
-	kernel_mkdirs("/sim/var/lib/leasewatch", 0, 01775);
+	kernel_mkdirs("/sim/tmp", 0, 01777);
 	config_write(false);
 }
 

@@ -74,6 +74,7 @@ struct options {
 	int64_t for_ns;		/* simulated */
 	unsigned faults;	/* classes */
 	bool verbose;
+	int64_t trace; /* from when on each call of the daemon is noted */
 };
 
 enum public { P_NONE, P_REQUESTED, P_ADMITTED, P_ACTIVE, P_IDLE, P_HIBERNATED, P_EXPIRED, P_FAILED, P_REAPED, P_DENIED, P_MAX };
@@ -95,6 +96,7 @@ struct truth {
 	enum where where;
 	bool unsure;			/* its holder did to it what takes back the promise about beats */
 	bool tricky;			/* its last stamp may be credited when it is looked at */
+	int64_t saved;			/* by an editor: another inode, which has to be seen before a release counts */
 	/* what renews it */
 	int64_t made, beat, renewed, credit; /* credit: world.credit at that time */
 	int64_t ttl_low, ttl_high, linger_low, linger_high;
