@@ -79,7 +79,7 @@ static int64_t by_reason(const struct truth *t)
 		end = sooner(end, t->session_over + (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
 	if (t->record.runtime[0] == '\0' || strcmp(t->record.runtime, "process") == 0)
 		end = sooner(end, t->stopped);
-	if (!deaf() && t->saved < t->released - HOUR)
+	if (!deaf() && t->saved < 0)
 		end = sooner(end, t->released);
 	if (t->work != WORK_DISK)
 		end = sooner(end, t->booted);
