@@ -31,6 +31,8 @@
 #include "lease/tree.h"
 #include "wire.h"
 
+struct memdisk;
+
 #define KERNEL_ROOT "/sim/"
 #define KERNEL_FD 100000
 
@@ -53,6 +55,7 @@ struct kernel_faults {
 	uint32_t queue_max;	/* inotify: overflow beyond so many; 0 = 16384 */
 	uint64_t peer_full;	/* sends to the actor: EAGAIN */
 	uint64_t disk_write, disk_sync; /* SQLite's: SQLITE_FULL or SQLITE_IOERR */
+	uint64_t ino_again;	/* new files: the number of one that has gone, as most file systems do it */
 };
 struct kernel_hooks {
 	void *arg;
@@ -80,9 +83,12 @@ void kernel_hold_up(int64_t for_ns);	  /* the daemon is stopped (SIGSTOP, swap):
 /*
  * Power goes or the host is restarted: the daemon is gone, processes too; what stood below KERNEL_ROOT "run/" (a
  * tmpfs) is gone, the disk below SQLite keeps what power_loss says; mono and boot begin anew, after down_ns of wall;
- * the boot id is another one. Does not return when called from within the daemon's time.
+ * the boot id is another one. While the daemon runs (an event, a hook) this returns, and the daemon is gone at its next
+ * call: kernel_run gives END_REBOOTED. What kernel_at was asked for is still to come, as long after the boot as it would
+ * have come after this.
  */
 void kernel_reboot(int64_t down_ns, bool power_loss);
+int64_t kernel_true(void); /* since the first boot, down and asleep too; nobody steps it, no reboot begins it anew */
 
 /* --- what happens later; on the mono clock. Events of the same time in the order they were asked for. --- */
 typedef void kernel_event(void *arg, uint64_t n);
@@ -100,6 +106,9 @@ void kernel_kill(void);		      /* kill -9, before its next call; from an event o
 void kernel_signal(int signo);	      /* into its signalfd */
 void kernel_pass(int64_t until_mono); /* time without a daemon */
 bool kernel_running(void);
+/* Within main: who the daemon is from here on (it begins as root). As drop_to() of os/drop.h does it. */
+void kernel_become(uint32_t uid, uint32_t gid);
+size_t kernel_memory(void); /* bytes that the daemon has of malloc(3) */
 
 /* --- the tree, as everybody but the daemon uses it. Errors as the kernel gives them (-errno), permissions included (sticky folders). --- */
 void kernel_as(uint32_t uid); /* who does the following calls; 0 = root */
@@ -124,6 +133,10 @@ int kernel_hold_open(const char *path);
 int kernel_beat_held(int held);
 void kernel_let_go(int held);
 
+/* A file system of its own on this folder; 4096-byte blocks and inodes it has room for, 0 = no bound. */
+int kernel_mount(const char *path, uint64_t blocks, uint64_t inodes);
+int kernel_umount(const char *path); /* MNT_DETACH: who has something of it open keeps that */
+
 /* --- processes --- */
 struct lease_process kernel_spawn(uint32_t uid);
 void kernel_end_process(int32_t pid); /* its pidfds become readable, /proc/PID goes */
@@ -136,8 +149,14 @@ const char *kernel_boot_id(void);
 void kernel_answer(const struct act_answer *a); /* lies in the daemon's socket now; lost when no daemon runs */
 int kernel_peer_fd(void); /* what struct watcher's peer.fd is to be set to, inside main */
 
+void kernel_answer_raw(const void *buf, size_t len); /* a broken actor; 0 bytes = it has gone */
+
+/* --- the disk below SQLite. For a connection of the world's own (sqlite3_open_v2 takes this VFS by default): to look. */
+struct memdisk *kernel_disk(void);
+
 /* --- the log of what happened: kept in a ring, printed when something is found wrong --- */
 void kernel_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void kernel_print_notes(int last);
+extern bool kernel_trace; /* each call of the daemon is noted too */
 
 #endif
