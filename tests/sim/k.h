@@ -68,7 +68,7 @@ struct dentry {
 	unsigned refs; /* open files */
 	bool hashed;
 	uint8_t len;
-	char name[];
+	char *name;
 };
 
 enum file_kind {
@@ -99,7 +99,7 @@ struct file {
 	int64_t expires;		      /* a timer's: on the true clock; INT64_MAX = off */
 	uint64_t ticks;
 	struct process *process;
-	struct file *next_timer;
+	struct file *next; /* of timers; of a process's pidfds */
 };
 
 struct process {
@@ -108,8 +108,8 @@ struct process {
 	uint64_t start;
 	int64_t cpu;
 	bool alive;
-	int pidfds, asked; /* descriptors that stand for it */
-	struct file *first_fd;
+	int refs; /* itself, while it lives, and descriptors */
+	struct file *fds; /* pidfds */
 };
 
 struct path {
@@ -138,15 +138,13 @@ struct machine {
 	uint64_t seed;
 	struct kernel_hooks hooks;
 	int64_t now, boot;	 /* ns since the machine was made, and when it was booted: mono is the difference */
-	int64_t slept, down;	 /* suspended since boot; asleep or down since ever */
-	int64_t slept_ever;
+	int64_t slept, slept_ever; /* suspended since boot; asleep or down since ever */
 	int64_t wall_off;	 /* wall - now */
 	int64_t held_until;
 	uint64_t calls;
 	bool running, killed, rebooting, power_loss;
 	int64_t down_for;
 	int outside;		 /* the world has the word, though the daemon runs */
-	bool stop_here;		 /* what is due next waits: the daemon was killed */
 	jmp_buf out;
 	struct cred daemon, as;
 	struct process *self;
@@ -180,10 +178,12 @@ void inode_put(struct inode *i);
 bool inode_room(struct inode *i, size_t size); /* makes it so large; false = full */
 struct super *super_new(uint64_t blocks, uint64_t inodes);
 struct dentry *dentry_new(struct inode *dir, const char *name, size_t len, struct inode *i); /* without a place */
+void dentry_name(struct dentry *d, struct inode *dir, const char *name, size_t len); /* another one */
 void dentry_hash(struct dentry *d);
 void dentry_unhash(struct dentry *d);
 void dentry_put(struct dentry *d); /* once without a name and without a file it goes */
-void dentry_target(struct dentry *d, struct inode *i);
+void mount_on(struct dentry *d, struct super *sb);
+void mount_off(struct dentry *d);
 struct dentry *dentry_find(const struct inode *dir, const char *name, size_t len);
 void tree_boot(void);
 void tree_free(void);
@@ -201,6 +201,7 @@ bool is_folder(const struct inode *i);
 struct file *file_new(enum file_kind kind, int flags);
 struct file *file_of_inode(struct dentry *d, struct inode *i, int flags);
 void file_close(struct file *f);
+void file_unlist(struct file **list, const struct file *f);
 int fd_new(struct file *f); /* takes it over, also when it fails */
 struct file *fd_file(int fd); /* NULL = not open */
 int fd_close(int fd);
@@ -214,6 +215,7 @@ void stat_of(const struct inode *i, struct stat *ret);
 int tree_mkdir(const struct cred *c, int dirfd, const char *path, uint32_t mode);
 int tree_unlink(const struct cred *c, int dirfd, const char *path, bool folder);
 int tree_rename(const struct cred *c, int from, const char *old, int to, const char *name, bool replace);
+int link_inode(const struct cred *c, struct inode *i, struct path *b);
 int tree_link(const struct cred *c, int from, const char *old, int to, const char *name, unsigned flags);
 int tree_make(const struct cred *c, const char *path, uint32_t mode, const char *target);
 int inode_utime(const struct cred *c, struct dentry *d, struct inode *i, const int64_t *mtime);
@@ -237,33 +239,40 @@ uint32_t tell_cookie(void);
 
 /* k-poll.c */
 void file_wake(struct file *f);
+bool file_readable(struct file *f);
 int epoll_make(void);
 int epoll_change(struct file *ep, int op, int fd, uint32_t events, uint64_t data);
 int epoll_take(struct file *ep, void *events, int max, int timeout_ms);
 int timer_make(int flags);
+void timers_look(void);
+ssize_t signals_take(void *buf, size_t len);
 int timer_set(struct file *f, int64_t mono); /* 0 = off */
 void epoll_forget(struct file *f);
 
 /* k-process.c */
 struct process *process_find(int32_t pid);
 int process_open(int32_t pid);
-void process_let_go(struct process *p);
+void process_let_go(struct file *f);
+ssize_t tasks_list(struct file *f, void *buf, size_t size);
 int proc_open(const char *path, int flags, struct file **ret);
 bool proc_there(const char *path);
 void processes_end(void); /* all of them, as with the power */
 void processes_free(void);
-int cgroup_open(const struct file *dir, const char *name, int flags, struct file **ret);
+int cgroup_open(const struct file *dir, const char *name, struct file **ret);
 
 /* k-memory.c */
 void memory_reset(void);
-size_t memory_used(void);
 
 /* k-daemon.c */
 ssize_t peer_send(const void *buf, size_t len);
 ssize_t peer_take(void *buf, size_t len, bool true_length);
 bool peer_waiting(void);
+void disk_faults(void);
 void die(void) __attribute__((noreturn));
 bool dying(void);
+
+/* k-world.c */
+void held_free(void);
 
 static inline bool simulated(void)
 {

@@ -49,6 +49,7 @@ struct kernel_faults {
 	uint64_t stall;		/* calls: it takes stall_ns (drawn up to) */
 	int64_t stall_ns;
 	uint64_t call_fails;	/* calls that may fail (EIO, ENOSPC, EMFILE, ENOMEM, EACCES as fits the call) */
+	uint64_t no_memory;	/* malloc(3) and its like: NULL */
 	uint64_t interrupted;	/* waits: EINTR */
 	uint64_t event_lost;	/* inotify events: never delivered, nothing said (a file system without events) */
 	uint64_t watch_refused; /* inotify_add_watch: ENOSPC; inotify_init1: EMFILE */
@@ -61,7 +62,7 @@ struct kernel_hooks {
 	void *arg;
 	/* The daemon asks the actor for an act (after its checks: it is valid). Answer by kernel_answer, now or later. */
 	void (*request)(void *arg, const struct act_request *r);
-	/* The daemon moved or removed a file of the tree; just done. to_name NULL = removed. */
+	/* The daemon moved or removed a file; just done. A folder is told by its own name. to_name NULL = removed. */
 	void (*moved)(void *arg, const char *from_dir, const char *name, const char *to_dir, const char *to_name);
 	/* A line of the log. */
 	void (*logged)(void *arg, int level, const char *line);
