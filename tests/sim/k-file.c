@@ -145,7 +145,7 @@ static int open_unnamed(const struct cred *c, struct path *p, int flags, uint32_
 	r = may_add(p->inode, c);
 	if (r < 0)
 		return r;
-	i = inode_new(p->inode->sb, S_IFREG | (mode & 07777 & ~022u), c);
+	i = inode_make(p->inode->sb, S_IFREG | (mode & 07777 & ~022u), c);
 	if (!i)
 		return -ENOSPC;
 	i->nlink = 0;

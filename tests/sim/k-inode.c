@@ -33,7 +33,7 @@ static uint64_t number(struct super *s)
 	return s->next_ino++;
 }
 
-struct inode *inode_new(struct super *sb, uint32_t mode, const struct cred *c)
+struct inode *inode_make(struct super *sb, uint32_t mode, const struct cred *c)
 {
 	struct inode *i;
 
@@ -214,7 +214,7 @@ void dentry_put(struct dentry *d)
 void mount_on(struct dentry *d, struct super *sb)
 {
 	static const struct cred root;
-	struct inode *top = inode_new(sb, S_IFDIR | 0755, &root);
+	struct inode *top = inode_make(sb, S_IFDIR | 0755, &root);
 
 	top->covered = d->inode; /* d's hold of it is the mount's now */
 	top->refs++;
@@ -248,7 +248,7 @@ static void clear_detached(void)
 static struct dentry *place(struct dentry *at, const char *name, struct super *sb)
 {
 	static const struct cred root;
-	struct inode *i = inode_new(sb, S_IFDIR | 0755, &root);
+	struct inode *i = inode_make(sb, S_IFDIR | 0755, &root);
 	struct dentry *d = dentry_new(at->inode, name, strlen(name), i);
 
 	if (i->sb == at->inode->sb)
@@ -266,9 +266,9 @@ void tree_boot(void)
 	if (!k.root) {
 		struct super *disk = super_new(0, 0);
 
-		k.root = inode_new(disk, S_IFDIR | 0755, &root);
-		k.root->nlink++; /* it is nobody's child, and never goes */
+		k.root = inode_make(disk, S_IFDIR | 0755, &root);
 		k.root->self = dentry_new(NULL, "/", 1, k.root);
+		k.root->self->refs++;
 		sim = place(k.root->self, "sim", disk);
 		(void)place(sim, "var", disk);
 		(void)place(sim, "etc", disk);
@@ -311,7 +311,7 @@ void tree_free(void)
 
 		tree_clear(k.root);
 		clear_detached();
-		k.root->nlink = 0;
+		self->refs--;
 		dentry_put(self);
 		k.root = NULL;
 	}

@@ -172,3 +172,21 @@ int walk(const struct cred *c, int dirfd, const char *path, unsigned flags, stru
 	}
 	return walk_on(c, path, flags, p, 0);
 }
+
+int path_of(const struct inode *dir, char *buf, size_t size)
+{
+	size_t at = size - 1;
+
+	buf[at] = '\0';
+	for (; dir->self && dir->self->dir; dir = dir->self->dir) {
+		size_t len = dir->self->len + 1u;
+
+		if (len > at)
+			return -ENAMETOOLONG;
+		at -= len;
+		buf[at] = '/';
+		memcpy(buf + at + 1, dir->self->name, len - 1);
+	}
+	memmove(buf, buf + at, size - at);
+	return 0;
+}

@@ -49,7 +49,7 @@ struct dentry *tree_create(const struct cred *c, struct path *p, uint32_t mode, 
 	*ret_error = may_add(p->dir, c);
 	if (*ret_error < 0)
 		return NULL;
-	i = inode_new(p->dir->sb, mode, c);
+	i = inode_make(p->dir->sb, mode, c);
 	if (!i) {
 		*ret_error = -ENOSPC;
 		return NULL;

@@ -7,6 +7,7 @@
 #include <linux/openat2.h>
 #include <stdarg.h>
 #include <string.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -154,7 +155,7 @@ static int look(int dirfd, const char *path, int flags, struct inode **ret)
 
 int __wrap_fstatat(int dirfd, const char *path, struct stat *st, int flags)
 {
-	struct inode *i;
+	struct inode *i = NULL;
 
 	if (!ours(dirfd, path))
 		return __real_fstatat(dirfd, path, st, flags);
@@ -191,7 +192,7 @@ int __wrap_fstat(int fd, struct stat *st)
 
 int __wrap_statx(int dirfd, const char *path, int flags, unsigned mask, struct statx *x)
 {
-	struct inode *i;
+	struct inode *i = NULL;
 	struct stat st;
 
 	if (!ours(dirfd, path))
@@ -253,6 +254,22 @@ int __wrap_flock(int fd, int how)
 	} else if ((how & LOCK_UN) && f->holds_lock) {
 		f->inode->locked = f->holds_lock = false;
 	}
+	return 0;
+}
+
+/* Only a folder's matters: that the registry's name is in it. What the tree itself holds is in memory anyway. */
+int __wrap_fsync(int fd)
+{
+	char path[1024];
+
+	if (fd < KERNEL_FD)
+		return __real_fsync(fd);
+	const struct file *f = fd_file(fd);
+	CALL("fsync", EIO);
+	if (!f || f->kind != F_INODE)
+		return result(-EBADF);
+	if (is_folder(f->inode) && path_of(f->inode, path, sizeof(path)) == 0)
+		memdisk_sync_dir(k.disk, path);
 	return 0;
 }
 
@@ -358,7 +375,7 @@ int __wrap_utimensat(int dirfd, const char *path, const struct timespec times[2]
 
 int __wrap_access(const char *path, int mode)
 {
-	struct inode *i;
+	struct inode *i = NULL;
 
 	if (!ours(AT_FDCWD, path))
 		return __real_access(path, mode);

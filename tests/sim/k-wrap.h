@@ -77,6 +77,7 @@ WRAPPED(int, fstat, int fd, struct stat *st);
 WRAPPED(int, statx, int dirfd, const char *path, int flags, unsigned mask, struct statx *x);
 WRAPPED(int, fstatfs, int fd, struct statfs *fs);
 WRAPPED(int, flock, int fd, int how);
+WRAPPED(int, fsync, int fd);
 WRAPPED(int, fchmod, int fd, mode_t mode);
 WRAPPED(int, fchown, int fd, uid_t uid, gid_t gid);
 WRAPPED(int, mkdirat, int dirfd, const char *path, mode_t mode);
@@ -87,6 +88,8 @@ WRAPPED(int, linkat, int from, const char *old, int to, const char *name, int fl
 WRAPPED(int, utimensat, int dirfd, const char *path, const struct timespec times[2], int flags);
 WRAPPED(int, access, const char *path, int mode);
 WRAPPED(ssize_t, getdents64, int fd, void *buf, size_t size);
+WRAPPED(DIR *, fdopendir, int fd);
+WRAPPED(DIR *, opendir, const char *path);
 WRAPPED(struct dirent *, readdir, DIR *dirp);
 WRAPPED(int, closedir, DIR *dirp);
 void *__wrap_malloc(size_t size);

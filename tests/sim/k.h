@@ -173,7 +173,7 @@ void events_free(void);
 void events_begin(void);
 
 /* k-inode.c */
-struct inode *inode_new(struct super *sb, uint32_t mode, const struct cred *c); /* NULL = full */
+struct inode *inode_make(struct super *sb, uint32_t mode, const struct cred *c); /* NULL = full */
 void inode_put(struct inode *i);
 bool inode_room(struct inode *i, size_t size); /* makes it so large; false = full */
 struct super *super_new(uint64_t blocks, uint64_t inodes);
@@ -196,6 +196,7 @@ int may_remove(const struct inode *dir, const struct inode *i, const struct cred
 int may_add(const struct inode *dir, const struct cred *c);
 int walk(const struct cred *c, int dirfd, const char *path, unsigned flags, struct path *ret);
 bool is_folder(const struct inode *i);
+int path_of(const struct inode *dir, char *buf, size_t size); /* a folder's */
 
 /* k-file.c */
 struct file *file_new(enum file_kind kind, int flags);

@@ -5,6 +5,8 @@
 #ifndef SIM_REAL_H
 #define SIM_REAL_H
 
+#include "config.h"
+
 #include <stdlib.h>
 
 void *__real_malloc(size_t size);
