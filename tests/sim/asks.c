@@ -57,7 +57,7 @@ static bool answer(const struct asked *q, struct ask_answer *ret)
 /* What was promised by the word "done". */
 static void taken(struct asked *q, struct truth *t)
 {
-	switch (q->ask.verb) {
+	switch ((int)q->ask.verb) {
 	case ASK_HOLD:
 		world.hold_sure = q->until;
 		world.hold_until = now() + q->ask.ttl;

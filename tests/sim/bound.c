@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/sim/world.h"
@@ -102,7 +103,7 @@ static int64_t due(const struct truth *t)
 	int64_t tried = t->destroy_tried == NEVER ? -DAY : t->destroy_tried;
 	int64_t end = NEVER;
 
-	switch (t->state) {
+	switch ((int)t->state) {
 	case P_NONE:
 		end = since + (deaf() ? DAY : QUEUE_TIMEOUT_HIGH);
 		break;
@@ -147,13 +148,18 @@ static void look(void *arg, uint64_t birth)
 		truth_free(t);
 		return;
 	}
-	if (now() >= end && up)
+	if (now() >= end && up) {
+		char path[PATH_SIZE], buf[1200] = "";
+		(void)snprintf(path, sizeof(path), STATE "%s", t->id);
+		(void)kernel_read(path, buf, sizeof(buf) - 1);
+		fprintf(stderr, "%s says:\n%s\n", path, buf);
 		broken(t->state == P_EXPIRED || t->state >= P_FAILED ? "I7" : "I2",
 		       "%s has been %s for %.1f s, last renewed %.1f s ago (ttl %.1f s), its end not under way; work %d, "
 		       "lock at %d, released %d, stopped %d, leader dead %d, session over %d",
 		       t->id, public_name(t->state), (double)(now() - t->since) / SEC, (double)(now() - t->renewed) / SEC,
 		       (double)t->ttl_high / SEC, t->work, t->where, t->released != NEVER, t->stopped != NEVER,
 		       t->leader_died != NEVER, t->session_over != NEVER);
+	}
 	bound_watch(t);
 }
 

@@ -216,7 +216,6 @@ void check_bound(const char *id, const char *session)
 	kernel_note("%s is bound to %s now", id, session);
 	truth_bind(t, s);
 	t->session_over = t->leader_died = NEVER;
-	t->leader_pid = 0;
 	t->by_hand = false;
 	t->renewed = now();
 	t->credit = world.credit;

@@ -90,7 +90,7 @@ void holder_trick(struct holder *h)
 		break;
 	case 9: /* away, and back again before anybody may have looked */
 		(void)snprintf(other, sizeof(other), one_in(2) ? ARCHIVE "%s" : QUEUE "%s", t->name);
-		if (kernel_rename(path, other) == 0) {
+		if (!t->record.is_session && kernel_rename(path, other) == 0) {
 			truth_released(t);
 			if (kernel_rename(other, path) == 0)
 				t->where = W_ACTIVE;

@@ -66,7 +66,8 @@ static void beat(struct holder *h)
 
 	truth_path(t, path);
 	kernel_as(h->uid);
-	if (t->where != W_ACTIVE && (how < 60 || how >= 72)) /* klease renew: lost */
+	/* klease renew says "lost". A session's ghost would make it unclear whether what is bound to it still is. */
+	if (t->where != W_ACTIVE && (how < 60 || how >= 72 || t->record.is_session))
 		return;
 	if (how < 60) {
 		r = kernel_beat(path);
@@ -218,7 +219,7 @@ static int64_t pause_of(const struct holder *h)
 {
 	const struct truth *t = h->lease;
 
-	switch (h->character) {
+	switch ((int)h->character) {
 	case C_EDGE:
 		return edge(t);
 	case C_RUN:
@@ -312,8 +313,9 @@ void holder_all_gone(void)
 	LIST_FOREACH(t, &world.all, all) {
 		t->holder = NULL;
 		truth_killed(&t->waiter_pid);
+		bool led = t->leader_pid > 0 || t->second.pid > 0;
 		truth_killed(&t->second.pid);
-		if (t->leader_pid > 0)
+		if (led)
 			truth_leader_died(t);
 	}
 	for (int i = 0; i < world.o.holders; i++) {

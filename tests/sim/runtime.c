@@ -132,7 +132,7 @@ static void do_act(const struct act *a, struct truth *t, struct act_answer *ret)
 {
 	bool there = t->work != WORK_ABSENT;
 
-	switch ((enum act_verb)a->r.verb) {
+	switch ((int)a->r.verb) {
 	case ACT_CREATE:
 		do_create(a, t, ret);
 		break;
