@@ -354,6 +354,7 @@ int flush(struct watcher *w)
 		unwant_act(w, e);
 		entry_due(w, e, w->now.mono); /* its deadline counts from now */
 	}
+	asks_flush(w);
 	while ((e = LIST_FIRST(&w->changed)) != NULL) {
 		LIST_REMOVE(e, changed);
 		e->touched = e->row_dirty = false;

@@ -20,6 +20,7 @@
 
 #include "conf/settings.h"
 #include "core/lease.h"
+#include "core/view.h"
 #include "lease/duration.h"
 #include "os/clock.h"
 #include "store/locks.h"
@@ -82,6 +83,15 @@ struct exec {
 	bool waits;		/* for its lease to be active; then ACT_ENTER is sent */
 	uint64_t serial;	/* of that; 0 = not sent, or answered */
 	LIST_ENTRY(exec) all;
+};
+
+/* What is told of an ask once the commit has made it true. */
+struct reply {
+	char ask[LEASE_ID_SIZE];
+	bool told;		/* answer is one; an exec's comes later */
+	bool taken;		/* its file in queue/ has been read, and goes */
+	struct ask_answer answer;
+	STAILQ_ENTRY(reply) all;
 };
 
 /* A new file that is no lock, or not yet: whoever writes one by hand makes it empty first. Judged at a second look. */
@@ -175,6 +185,7 @@ struct watcher {
 	LIST_HEAD(, entry) changed;
 	TAILQ_HEAD(, entry) out, requests;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
+	STAILQ_HEAD(, reply) replies; /* of this turn, in order */
 	LIST_HEAD(, flight) flights;
 	SLIST_HEAD(, runtime) runtimes;
 	TAILQ_HEAD(doubts, doubt) doubts; /* oldest first, so the first is due first */
@@ -274,6 +285,7 @@ int send_request(struct watcher *w, struct act_request *r);
 
 /* asks.c */
 void ask_receive(struct watcher *w, const char *name);
+void asks_flush(struct watcher *w); /* after the commit: the answers */
 void ask_execs_enter(struct watcher *w, struct user *u); /* as many of a user's as may be let in now */
 void ask_lease_active(struct watcher *w, const struct entry *e);
 void ask_entered(struct watcher *w, const struct act_answer *a);

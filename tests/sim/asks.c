@@ -21,6 +21,7 @@ struct asked {
 static struct asked *pool;
 static SLIST_HEAD(, asked) unused;
 static uint64_t asks;
+static size_t n_asked;
 
 void asks_init(size_t n)
 {
@@ -29,6 +30,7 @@ void asks_init(size_t n)
 	for (size_t i = n; i > 0; i--)
 		SLIST_INSERT_HEAD(&unused, &pool[i - 1], free);
 	asks = 0;
+	n_asked = n;
 }
 
 void asks_exit(void)
@@ -233,13 +235,24 @@ void asks_end(void)
 	put(q, true);
 }
 
-/* queue/ was on a tmpfs, who asked is gone. */
-void asks_boot(void)
+/*
+ * Who waits for an answer sees that the daemon has gone, and takes the ask back; some are killed before that. After
+ * a boot there is neither process nor queue/.
+ */
+void asks_daemon_gone(bool boot)
 {
-	for (struct asked *q = pool; q < pool + (4 * (size_t)world.o.holders + 1024); q++)
-		if (q->n != 0) {
+	for (struct asked *q = pool; q < pool + n_asked; q++) {
+		char path[PATH_SIZE];
+		struct ask_answer a;
+		if (q->n == 0 || (!boot && (answer(q, &a) || one_in(2))))
+			continue;
+		(void)snprintf(path, sizeof(path), QUEUE "ask-%s", q->id);
+		kernel_as(q->uid);
+		(void)kernel_unlink(path);
+		if (boot)
 			q->pid = 0;
-			over(q);
-		}
-	world.hold_sure = -DAY;
+		if (q->ask.verb == ASK_HOLD)
+			world.hold_until = now() + q->ask.ttl;
+		over(q);
+	}
 }

@@ -74,10 +74,11 @@ static int64_t by_silence(const struct truth *t)
 
 static int64_t by_reason(const struct truth *t)
 {
-	int64_t end = t->record.is_session ? add(t->leader_died, STAT_LONGEST) : add(t->leader_died, t->linger_high);
+	int64_t lingers = latest(t->leader_died, world.last_reload);
+	int64_t end = t->record.is_session ? add(t->leader_died, STAT_LONGEST) : add(lingers, t->linger_high);
 
 	if (t->session_over != NEVER)
-		end = sooner(end, t->session_over + (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
+		end = sooner(end, latest(t->session_over, world.last_reload) + (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
 	if (t->record.runtime[0] == '\0' || strcmp(t->record.runtime, "process") == 0)
 		end = sooner(end, t->stopped);
 	if (!deaf() && t->saved < 0)
@@ -92,7 +93,7 @@ static int64_t living(const struct truth *t)
 	int64_t end = sooner(by_silence(t), by_reason(t));
 
 	if (!t->record.is_session)
-		end = sooner(end, t->made + LIFE_HIGH + (world.credit - t->credit_made));
+		end = sooner(end, latest(t->made, world.last_reload) + LIFE_HIGH + (world.credit - t->credit_made));
 	return end;
 }
 

@@ -14,6 +14,15 @@ static int seconds(int64_t low, int64_t high)
 	return (int)((low + (high - low) * between(0, thirds) / thirds) / SEC);
 }
 
+static bool is_bad;
+
+/* A daemon that is to begin needs one that it can read. */
+void config_mend(void)
+{
+	if (is_bad)
+		config_write(false);
+}
+
 void config_write(bool bad)
 {
 	char text[2048];
@@ -31,6 +40,7 @@ void config_write(bool bad)
 			 seconds(LINGER_LOW, LINGER_HIGH), seconds(10 * SEC, 30 * SEC),
 			 seconds(4 * MINUTE, QUEUE_TIMEOUT_HIGH), one_in(4) ? "5" : "none");
 
+	is_bad = bad;
 	kernel_as(0);
 	(void)kernel_unlink(CONFIG);
 	int r = kernel_create(CONFIG, text, (size_t)n);

@@ -38,8 +38,15 @@ static void stop(void)
 	kernel_signal(SIGTERM);
 }
 
+/* What would be due by the new numbers gets a fresh full period. */
 static void reload(void)
 {
+	struct truth *t;
+
+	world.last_reload = now();
+	LIST_FOREACH(t, &world.all, all)
+		if (t->ttl_low != t->ttl_high)
+			truth_renewed(t);
 	config_write(one_in(4));
 	kernel_signal(SIGHUP);
 	kernel_note("SIGHUP");
@@ -183,6 +190,7 @@ void fault_end(void)
 void fault_life(void)
 {
 	kernel_faults.crash = 0;
+	config_mend();
 	if ((world.o.faults & F_CRASH) && !world.ending && one_in(4))
 		kernel_faults.crash = (uint64_t)between(10, 5000);
 }

@@ -109,7 +109,7 @@ static void rebooted(int64_t before)
 	world.offset = before - kernel_mono() + 1;
 	truth_booted();
 	runtime_boot();
-	asks_boot();
+	asks_daemon_gone(true);
 	kernel_as(0);
 	kernel_mkdirs("/sim/run", 0, 0755);
 	holder_boot();
@@ -140,6 +140,7 @@ static void life(void)
 	if (end == END_REBOOTED)
 		rebooted(last_seen);
 	runtime_daemon_gone();
+	asks_daemon_gone(false);
 	world.down_since = now();
 	int64_t gone = world.done ? 0 : fault_downtime(), begin = now();
 	kernel_pass(kernel_mono() + gone);
@@ -221,7 +222,7 @@ int world_run(const struct options *o)
 	const struct kernel_hooks hooks = { .request = runtime_request, .moved = check_moved, .logged = check_logged,
 					    .called = called };
 
-	world = (struct world){ .o = *o, .n_users = o->holders / 8 + 3, .last_step = -DAY, .last_full = -DAY,
+	world = (struct world){ .o = *o, .n_users = o->holders / 8 + 3, .last_step = -DAY, .last_reload = -DAY, .last_full = -DAY,
 				.down_since = 0, .lossy_until = -DAY, .hash = UINT64_C(0xcbf29ce484222325) };
 	LIST_INIT(&world.all);
 	LIST_INIT(&world.changed);

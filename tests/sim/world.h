@@ -164,6 +164,7 @@ struct world {
 	 */
 	int64_t credit;
 	int64_t last_step;	/* somebody set the clock */
+	int64_t last_reload;
 	int64_t last_full;	/* when there was last no free act */
 	int64_t hold_until, hold_sure; /* holds by world time; sure: promised, not before */
 	int64_t lossy_until;	/* events may be lost, calls may fail until then */
@@ -197,6 +198,7 @@ static inline bool percent(int n)
 
 /* config.c */
 void config_write(bool bad); /* a variant, drawn */
+void config_mend(void);
 
 /* truth.c */
 void truth_init(size_t n);
@@ -238,8 +240,7 @@ void asks_init(size_t n);
 void asks_exit(void);
 void ask_something(struct holder *h);
 void asks_end(void);	/* a hold that is in force is lifted */
-void asks_check(void);
-void asks_boot(void);
+void asks_daemon_gone(bool boot);
 
 /* runtime.c */
 void runtime_init(size_t n);
