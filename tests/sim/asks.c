@@ -113,9 +113,9 @@ static void ask_look(void *arg, uint64_t n)
 		return;
 	}
 	int64_t waited = now() - q->made - (world.credit - q->credit);
-	bool strict = !(world.o.faults & (F_TREE | F_CALLS | F_BOOT)) && world.down_since == NEVER &&
+	bool strict = !(world.o.faults & (F_TREE | F_CALLS)) && world.down_since == NEVER &&
 		      now() - world.up_since > 10 * SEC;
-	if (strict && waited > 30 * SEC && !exec_waits(q, t))
+	if (strict && waited > 30 * SEC && now() > world.grace_until && !exec_waits(q, t))
 		broken("I7", "ask %s (%s) has not been answered for %.1f s", q->id, ask_verb_name(q->ask.verb),
 		       (double)waited / SEC);
 	if (waited > 30 * MINUTE) {
@@ -244,11 +244,12 @@ void asks_daemon_gone(bool boot)
 	for (struct asked *q = pool; q < pool + n_asked; q++) {
 		char path[PATH_SIZE];
 		struct ask_answer a;
-		if (q->n == 0 || (!boot && (answer(q, &a) || one_in(2))))
+		if (q->n == 0 || (!boot && answer(q, &a)))
 			continue;
 		(void)snprintf(path, sizeof(path), QUEUE "ask-%s", q->id);
 		kernel_as(q->uid);
-		(void)kernel_unlink(path);
+		if (one_in(2))
+			(void)kernel_unlink(path);
 		if (boot)
 			q->pid = 0;
 		if (q->ask.verb == ASK_HOLD)

@@ -126,7 +126,7 @@ static int64_t due(const struct truth *t)
 	default:
 		break;
 	}
-	return add(end, slack());
+	return add(latest(end, world.grace_until), slack());
 }
 
 /* A request that was never heard of, and has gone. */

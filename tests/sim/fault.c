@@ -8,12 +8,22 @@
 
 typedef void fault(void);
 
+/* Nothing ends by silence before: one grace, from when it is noticed, which is at the next wake-up. */
+static void no_silence(int64_t for_ns)
+{
+	int64_t until = now() + for_ns + 2 * GRACE_HIGH;
+
+	if (until > world.grace_until)
+		world.grace_until = until;
+}
+
 static void suspend(void)
 {
 	int64_t for_ns = one_in(5) ? between(HOUR, 60 * HOUR) : between(SEC / 2, 20 * MINUTE);
 
 	kernel_suspend(for_ns);
 	world.credit += GRACE_HIGH;
+	no_silence(0);
 }
 
 static void step_clock(void)
@@ -38,15 +48,14 @@ static void stop(void)
 	kernel_signal(SIGTERM);
 }
 
-/* What would be due by the new numbers gets a fresh full period. */
+/* What would be due by the new numbers gets a fresh full period; so does what is due and held. */
 static void reload(void)
 {
 	struct truth *t;
 
 	world.last_reload = now();
 	LIST_FOREACH(t, &world.all, all)
-		if (t->ttl_low != t->ttl_high)
-			truth_renewed(t);
+		truth_renewed(t);
 	config_write(one_in(4));
 	kernel_signal(SIGHUP);
 	kernel_note("SIGHUP");
@@ -116,6 +125,7 @@ static void hold_up(void)
 
 	kernel_hold_up(for_ns);
 	world.credit += for_ns + GRACE_HIGH;
+	no_silence(for_ns);
 }
 
 static void be_slow(void)

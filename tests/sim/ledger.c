@@ -162,24 +162,26 @@ int __wrap_registry_open(const char *path, struct registry **ret, char err[256])
 	return 0;
 }
 
+/* The query gives ids. */
 static void none(struct registry *r, const char *sql, const char *what)
 {
-	int64_t n = number(r, sql);
+	sqlite3_stmt *st = query(r, sql);
 
-	if (n != 0)
-		broken("I3", "%lld %s", (long long)n, what);
+	if (sqlite3_step(st) == SQLITE_ROW)
+		broken("I3", "%s, such as %s", what, (const char *)sqlite3_column_text(st, 0));
+	sqlite3_finalize(st);
 }
 
 void __wrap_registry_close(struct registry *r)
 {
 	if (r && world.done) {
-		none(r, "SELECT count(*) FROM lease", "leases live in the registry though all is over");
-		none(r, "SELECT count(*) FROM (SELECT id FROM ledger WHERE to_state IN ('reaped', 'denied') GROUP BY id "
-			"HAVING count(*) > 1)", "leases have two ends");
-		none(r, "SELECT count(*) FROM (SELECT from_state, lag(to_state, 1, '-') OVER (PARTITION BY id ORDER BY seq) "
+		none(r, "SELECT id FROM lease", "leases live in the registry though all is over");
+		none(r, "SELECT id FROM ledger WHERE to_state IN ('reaped', 'denied') GROUP BY id HAVING count(*) > 1",
+		     "leases have two ends");
+		none(r, "SELECT id FROM (SELECT id, from_state, lag(to_state, 1, '-') OVER (PARTITION BY id ORDER BY seq) "
 			"AS before FROM ledger) WHERE from_state <> before", "lines do not go on where the one before ended");
-		none(r, "SELECT count(*) FROM (SELECT id FROM ledger GROUP BY id HAVING "
-			"sum(to_state IN ('reaped', 'denied')) = 0)", "leases have no end");
+		none(r, "SELECT id FROM ledger GROUP BY id HAVING sum(to_state IN ('reaped', 'denied')) = 0",
+		     "leases have no end");
 		if ((uint64_t)number(r, "SELECT count(*) FROM ledger") != world.lines)
 			broken("I6", "the ledger has not the %llu lines that were seen", (unsigned long long)world.lines);
 	}

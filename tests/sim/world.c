@@ -157,8 +157,8 @@ static void stop_daemon(void *arg, uint64_t n)
 {
 	(void)arg;
 	(void)n;
-	if (!kernel_running()) {
-		after(5 * SEC, stop_daemon, NULL, 0);
+	if (!kernel_running() || now() - world.up_since < 3 * HOUR) {
+		after(5 * MINUTE, stop_daemon, NULL, 0);
 		return;
 	}
 	world.done = true;
@@ -222,7 +222,7 @@ int world_run(const struct options *o)
 	const struct kernel_hooks hooks = { .request = runtime_request, .moved = check_moved, .logged = check_logged,
 					    .called = called };
 
-	world = (struct world){ .o = *o, .n_users = o->holders / 8 + 3, .last_step = -DAY, .last_reload = -DAY, .last_full = -DAY,
+	world = (struct world){ .o = *o, .n_users = o->holders / 8 + 3, .last_step = -DAY, .last_reload = -DAY, .grace_until = -DAY, .last_full = -DAY,
 				.down_since = 0, .lossy_until = -DAY, .hash = UINT64_C(0xcbf29ce484222325) };
 	LIST_INIT(&world.all);
 	LIST_INIT(&world.changed);

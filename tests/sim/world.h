@@ -165,6 +165,7 @@ struct world {
 	int64_t credit;
 	int64_t last_step;	/* somebody set the clock */
 	int64_t last_reload;
+	int64_t grace_until;	/* no end by silence, and while it is stopped none at all */
 	int64_t last_full;	/* when there was last no free act */
 	int64_t hold_until, hold_sure; /* holds by world time; sure: promised, not before */
 	int64_t lossy_until;	/* events may be lost, calls may fail until then */
