@@ -248,7 +248,7 @@ void asks_daemon_gone(bool boot)
 			continue;
 		(void)snprintf(path, sizeof(path), QUEUE "ask-%s", q->id);
 		kernel_as(q->uid);
-		if (one_in(2))
+		if (one_in(2) || q->ask.verb == ASK_HOLD)
 			(void)kernel_unlink(path);
 		if (boot)
 			q->pid = 0;

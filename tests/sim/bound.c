@@ -77,7 +77,8 @@ static int64_t by_reason(const struct truth *t)
 	int64_t lingers = latest(t->leader_died, world.last_reload);
 	int64_t end = t->record.is_session ? add(t->leader_died, STAT_LONGEST) : add(lingers, t->linger_high);
 
-	if (t->session_over != NEVER)
+	/* One that was over before it was admitted, or goes unheard, has bound nothing. */
+	if (t->session_over != NEVER && t->session_over > t->admitted && !deaf())
 		end = sooner(end, latest(t->session_over, world.last_reload) + (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
 	if (t->record.runtime[0] == '\0' || strcmp(t->record.runtime, "process") == 0)
 		end = sooner(end, t->stopped);

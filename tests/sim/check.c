@@ -92,10 +92,10 @@ static bool proven(const struct truth *t, int64_t when)
 	if (t->released <= when || t->stopped <= when || t->booted <= when || t->withdrawn <= when || t->rubbish <= when)
 		return true;
 	if (t->state == P_ADMITTED &&
-	    (t->start_failed <= when || (t->create_asked != NEVER && t->create_asked + 130 * SEC <= when)))
+	    (t->start_failed <= when || (t->create_asked != NEVER && t->create_asked + 125 * SEC <= when)))
 		return true;
 	return linger_over(t, when) || t->made + LIFE_LOW <= when ||
-	       (t->state == P_HIBERNATED && t->since + RETENTION_LOW <= when);
+	       (t->state == P_HIBERNATED && t->since + RETENTION_LOW - 5 * SEC <= when);
 }
 
 void check_may_end(struct truth *t, int64_t when, const char *by)
@@ -182,6 +182,8 @@ void check_line(const struct ledger_row *row, int64_t when)
 	t->state = to;
 	t->since = now();
 	check_generation(t, row);
+	if (to == P_ADMITTED)
+		t->admitted = now();
 	/* Admission and start renew it. */
 	if (to == P_ADMITTED || (to == P_ACTIVE && from == P_ADMITTED)) {
 		t->renewed = later(t->renewed, now());

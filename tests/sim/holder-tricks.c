@@ -50,14 +50,13 @@ static void new_name(struct holder *h, struct truth *t, const char *path)
 void holder_trick(struct holder *h)
 {
 	struct truth *t = h->lease;
-	char path[PATH_SIZE], other[PATH_SIZE], id[LEASE_ID_SIZE];
+	char path[PATH_SIZE], other[PATH_SIZE];
 	static char big[5000];
 
 	if (t->where != W_ACTIVE)
 		return;
 	truth_path(t, path);
-	truth_make_id(id);
-	(void)snprintf(other, sizeof(other), ACTIVE "lock-x-y-%s", id);
+	(void)snprintf(other, sizeof(other), ACTIVE "lock-x-y-%s", t->id);
 	kernel_as(h->uid);
 	int what = (int)between(0, 11);
 	kernel_note("holder %d plays trick %d on %s", h->n, what, t->id);

@@ -186,6 +186,9 @@ static void part_two(void *arg, uint64_t n)
 	holder_all_gone();
 	/* The longest that a lease without a holder may last: frozen or lingering, then the longest back-off. */
 	after(3 * HOUR, stop_daemon, NULL, 0);
+	/* What was lost is found by the next one. */
+	if (world.o.faults & F_TREE)
+		kernel_signal(SIGTERM);
 }
 
 /* Nothing lives, nobody comes: what still wakes the daemon? The look through the archive, once a day. */

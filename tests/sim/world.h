@@ -112,7 +112,7 @@ struct truth {
 	/* what the ledger says of it */
 	enum public state, told;	/* told: by state/ID */
 	int64_t since, taken;		/* taken: when its lock left active/ by the daemon */
-	int64_t credit_made, credit_since, watch_at;
+	int64_t credit_made, credit_since, watch_at, admitted;
 	int64_t create_asked, destroy_tried; /* destroy_tried: when the last one was answered */
 	uint64_t generation;
 	bool in_registry, changed, expired_checked, destroyed;
