@@ -80,6 +80,20 @@ static void taken(struct asked *q, struct truth *t)
 	}
 }
 
+/* The question is taken back, unless who asked was killed; a hold that was in time may be in force. */
+static void withdraw(struct asked *q)
+{
+	char path[PATH_SIZE];
+
+	(void)snprintf(path, sizeof(path), QUEUE "ask-%s", q->id);
+	kernel_as(q->uid);
+	if (one_in(2) || q->ask.verb == ASK_HOLD)
+		(void)kernel_unlink(path);
+	if (q->ask.verb == ASK_HOLD)
+		world.hold_until = now() + q->ask.ttl;
+	over(q);
+}
+
 static bool exec_waits(const struct asked *q, const struct truth *t)
 {
 	/* Its lease has to be active first, which has bounds of its own. */
@@ -118,10 +132,8 @@ static void ask_look(void *arg, uint64_t n)
 	if (strict && waited > 30 * SEC && now() > world.grace_until && !exec_waits(q, t))
 		broken("I7", "ask %s (%s) has not been answered for %.1f s", q->id, ask_verb_name(q->ask.verb),
 		       (double)waited / SEC);
-	if (waited > 30 * MINUTE) {
-		if (q->ask.verb == ASK_HOLD)
-			world.hold_until = now() + q->ask.ttl;
-		over(q);
+	if (now() - q->made > 30 * MINUTE) {
+		withdraw(q);
 		return;
 	}
 	after(between(SEC, 30 * SEC), ask_look, q, q->n);
@@ -197,7 +209,8 @@ static void ask_hold(struct asked *q)
 void ask_something(struct holder *h)
 {
 	struct truth *t = h->lease;
-	struct asked *q = ask_new(t, one_in(20) ? 0 : one_in(20) ? h->uid + 1 : h->uid);
+	/* klease asks no daemon that is not there. */
+	struct asked *q = world.down_since != NEVER ? NULL : ask_new(t, one_in(20) ? 0 : one_in(20) ? h->uid + 1 : h->uid);
 
 	if (!q)
 		return;
@@ -242,18 +255,11 @@ void asks_end(void)
 void asks_daemon_gone(bool boot)
 {
 	for (struct asked *q = pool; q < pool + n_asked; q++) {
-		char path[PATH_SIZE];
 		struct ask_answer a;
 		if (q->n == 0 || (!boot && answer(q, &a)))
 			continue;
-		(void)snprintf(path, sizeof(path), QUEUE "ask-%s", q->id);
-		kernel_as(q->uid);
-		if (one_in(2) || q->ask.verb == ASK_HOLD)
-			(void)kernel_unlink(path);
 		if (boot)
 			q->pid = 0;
-		if (q->ask.verb == ASK_HOLD)
-			world.hold_until = now() + q->ask.ttl;
-		over(q);
+		withdraw(q);
 	}
 }

@@ -51,6 +51,7 @@ void holder_trick(struct holder *h)
 {
 	struct truth *t = h->lease;
 	char path[PATH_SIZE], other[PATH_SIZE];
+	struct lease_stat st;
 	static char big[5000];
 
 	if (t->where != W_ACTIVE)
@@ -104,8 +105,10 @@ void holder_trick(struct holder *h)
 	default: /* another in its place, which is still its own */
 		if (kernel_unlink(path) == 0) {
 			lost(t);
-			if (kernel_create(path, "#leasewatch 1\n", 14) == 0) {
+			if (kernel_create(path, "#leasewatch 1\n", 14) == 0 && kernel_stat(path, &st) == 0) {
 				t->where = W_ACTIVE;
+				t->ino = st.ino;
+				t->saved = now();
 				truth_stamped(t);
 			}
 		}

@@ -63,6 +63,7 @@ static void beat(struct holder *h)
 	struct truth *t = h->lease;
 	char path[PATH_SIZE];
 	int r, how = (int)between(0, 99);
+	bool by_held = false;
 
 	truth_path(t, path);
 	kernel_as(h->uid);
@@ -81,13 +82,18 @@ static void beat(struct holder *h)
 		r = kernel_beat(path);
 	} else if (h->held < 0 && t->where == W_ACTIVE) {
 		h->held = kernel_hold_open(path);
+		h->held_ino = t->ino;
 		r = h->held < 0 ? h->held : kernel_beat_held(h->held);
 	} else {
 		r = h->held >= 0 ? kernel_beat_held(h->held) : kernel_beat(path);
+		by_held = h->held >= 0;
 	}
-	if (r < 0)
+	/* A file that was its lock once, or never was. */
+	if (r < 0 || (by_held && h->held_ino != t->ino))
 		return;
 	if (t->where == W_ACTIVE) {
+		if (world.o.trace != NEVER)
+			kernel_note("holder %d beats %s (%d)", h->n, t->id, how);
 		truth_beat(t);
 	} else if (t->state < P_EXPIRED && (t->where == W_ARCHIVE || t->where == W_NOWHERE)) {
 		/* A ghost that came before anybody saw that the lock had gone: its owner's file of that name, so its lock. */

@@ -137,6 +137,7 @@ struct holder {
 	struct truth *lease;	/* NULL: between two */
 	uint64_t turn;		/* the event that counts; older ones are stale */
 	int held;		/* the lock, held open; -1 = not */
+	uint64_t held_ino;
 	bool half;		/* made empty, not yet filled */
 	bool hand;		/* its request lies in active/ */
 };
