@@ -32,6 +32,7 @@ static int load_one(void *arg, const struct lease *l)
 
 	if (!e)
 		return -ENOMEM;
+	e->user->leases++;
 	e->l = *l;
 	e->l.looked = now;
 	e->l.leader_alive = false; /* until it is found to be */
@@ -91,11 +92,8 @@ static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 	step(w, e, EV_RESTART, w->now.mono, "the daemon has restarted");
 	if (!state_ended(e->l.state))
 		life_follow(w, e);
-	/* Where its CPU is read, and whether it is there at all, only its runtime knows. */
-	if (state_living(e->l.state) && e->act == ACT_NONE && !e->l.record.is_session) {
-		want_act(w, e, ACT_STAT);
-		e->unplaced = true;
-	}
+	/* Where its CPU is read only its runtime knows: asked when it is to be read, not a thousand programs at once. */
+	e->unplaced = state_living(e->l.state) && !e->l.record.is_session;
 	e->view_dirty = true;
 	entry_changed(w, e);
 }
@@ -106,7 +104,7 @@ static int left_over(void *arg, const char *name)
 	struct watcher *w = arg;
 	const char *id = lease_name_lock_id(name);
 
-	if (!id || !entry_find(w, id))
+	if (!id || !entry_known(w, id))
 		(void)locks_archive(&w->house, name, AT_REAP, w->now.wall);
 	return 0;
 }
@@ -120,7 +118,7 @@ static bool says_it_is_over(void *arg, const char *name)
 	struct view v;
 	size_t len;
 
-	if (entry_find(w, name) || lease_name_ask_id(name))
+	if (entry_known(w, name) || lease_name_ask_id(name))
 		return true;
 	if (lease_read(w->house.state, name, (uid_t)-1, buf, sizeof(buf), &len, NULL) < 0 || view_parse(buf, len, &v, &err) < 0)
 		return false;

@@ -18,6 +18,7 @@ enum query {
 	Q_ROLLBACK,
 	Q_PUT,
 	Q_LOAD,
+	Q_FIND,
 	Q_END,
 	Q_LEDGER,
 	Q_HISTORY,

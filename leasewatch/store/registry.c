@@ -234,6 +234,24 @@ int registry_load(struct registry *r, int (*each)(void *arg, const struct lease 
 	return ret;
 }
 
+int registry_find(struct registry *r, const char *id, struct lease *ret)
+{
+	sqlite3_stmt *st = r->st[Q_FIND];
+	char what[160];
+	int rc, error = 0;
+
+	(void)sqlite3_bind_text(st, 1, id, -1, SQLITE_STATIC);
+	rc = sqlite3_step(st);
+	if (rc == SQLITE_DONE)
+		error = registry_say(r, -ENOENT, "%.14s has no row", id);
+	else if (rc != SQLITE_ROW)
+		error = registry_fail(r, rc);
+	else if (row_read(st, ret, what) < 0)
+		error = registry_say(r, -EBADMSG, "%.14s: %s", id, what);
+	registry_reset(st);
+	return error;
+}
+
 static void copy_text(sqlite3_stmt *st, int at, char *to, size_t size)
 {
 	const unsigned char *s = sqlite3_column_text(st, at);
