@@ -187,7 +187,7 @@ static void dispatch(struct watcher *w, struct source *s)
 
 static bool is_live(void *arg, const char *name)
 {
-	return entry_find(arg, name) != NULL;
+	return entry_find(arg, name) != NULL || unreadable(arg, name);
 }
 
 void kept(struct watcher *w)
@@ -361,6 +361,17 @@ static int open_sources(struct watcher *w)
 	return open_watch(w);
 }
 
+static void registry_waits(void *arg, int seconds)
+{
+	const struct watcher *w = arg;
+
+	if (seconds == 0)
+		log_warn("%s: somebody else holds it for writing (a shell with an open transaction?): nothing is decided until it "
+			 "is free; in half a minute the daemon ends", w->paths.db);
+	else
+		log_note("%s: waited for it for %d s", w->paths.db, seconds);
+}
+
 static int begin(struct watcher *w)
 {
 	char err[256];
@@ -374,6 +385,7 @@ static int begin(struct watcher *w)
 		log_err("%s", err);
 		return -1;
 	}
+	registry_tell(w->registry, registry_waits, w);
 	clock_read(&w->now);
 	if ((r = open_sources(w)) < 0) {
 		log_err("cannot watch: %s", strerror(-r));
@@ -386,7 +398,8 @@ static int begin(struct watcher *w)
 	if (!turn_begin(w))
 		return -1;
 	if (restart_load(w) < 0) {
-		log_err("the registry cannot be read: %s", registry_error(w->registry));
+		log_err("%s: cannot be read: %s. Nothing was decided and nothing ended: see \"It does not start\" in the runbook",
+			w->paths.db, registry_error(w->registry));
 		return -1;
 	}
 	hold_load(w);
