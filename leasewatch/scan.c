@@ -126,7 +126,7 @@ static void newcomer(struct watcher *w, enum watch_kind kind, const char *name, 
 	struct lease_stat st;
 	const char *why;
 
-	if (lease_stat(dirfd, name, &st) < 0)
+	if (lease_stat(dirfd, name, &st) < 0 || unreadable(w, lease_name_lock_id(name)))
 		return;
 	if ((why = rubbish(&st)) != NULL) {
 		stray(w, dirfd, name, &st, why);

@@ -186,7 +186,8 @@ void session_look(struct watcher *w, struct entry *e)
 {
 	struct entry *s = session_of(w, e);
 
-	e->l.session_alive = s && state_living(s->l.state) && s->l.leader_alive;
+	/* In doubt it lives. */
+	e->l.session_alive = s ? state_living(s->l.state) && s->l.leader_alive : unreadable(w, e->l.record.session);
 	if (!s || !state_living(s->l.state) || e->l.state == ST_LINGERING)
 		return;
 	look_at_lock(w, s);

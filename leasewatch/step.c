@@ -156,6 +156,11 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		e->quiet = false;
 		step_first(w, e);
 	}
+	/* The turn must be able to tell of it, before a lock is moved that a crash would have to put back. */
+	if (c->actions & (AC_COMMIT | AC_TAKE | AC_MOVE_IN) && registry_change(w->registry) < 0) {
+		registry_failed(w, "a turn");
+		return;
+	}
 	enum event instead = move_lock(w, e, c, ev);
 	if (instead == EV_NONE) {
 		e->retry = w->now.mono + LEASE_NS_PER_S;

@@ -189,7 +189,7 @@ static void dispatch(struct watcher *w, struct source *s)
 
 static bool is_live(void *arg, const char *name)
 {
-	return entry_known(arg, name);
+	return entry_known(arg, name) || unreadable(arg, name);
 }
 
 void kept(struct watcher *w)
@@ -364,6 +364,17 @@ static int open_sources(struct watcher *w)
 	return open_watch(w);
 }
 
+static void registry_waits(void *arg, int seconds)
+{
+	const struct watcher *w = arg;
+
+	if (seconds == 0)
+		log_warn("%s: somebody else holds it for writing (a shell with an open transaction?): nothing is decided until it "
+			 "is free; in half a minute the daemon ends", w->paths.db);
+	else
+		log_note("%s: waited for it for %d s", w->paths.db, seconds);
+}
+
 static int begin(struct watcher *w)
 {
 	char err[256];
@@ -377,6 +388,7 @@ static int begin(struct watcher *w)
 		log_err("%s", err);
 		return -1;
 	}
+	registry_tell(w->registry, registry_waits, w);
 	clock_read(&w->now);
 	if ((r = open_sources(w)) < 0) {
 		log_err("cannot watch: %s", strerror(-r));
@@ -389,7 +401,8 @@ static int begin(struct watcher *w)
 	if (rest_begin(w) < 0 || !turn_begin(w))
 		return -1;
 	if (restart_load(w) < 0) {
-		log_err("the registry cannot be read: %s", registry_error(w->registry));
+		log_err("%s: cannot be read: %s. Nothing was decided and nothing ended: see \"It does not start\" in the runbook",
+			w->paths.db, registry_error(w->registry));
 		return -1;
 	}
 	hold_load(w);

@@ -197,6 +197,7 @@ struct watcher {
 	int64_t admit_at;	/* mono; when a user's next start may be admitted that was not now */
 	uint64_t serial, admissions;
 	bool rescan, stop, broken;
+	bool unreadable; /* the registry has leases that cannot be read: nothing is done to what is theirs */
 	bool admit;	/* somebody came, or a place was freed: admission is to look, in this turn or at once in the next */
 	int ready_fd;	/* written to once when ready; -1 = nobody waits */
 };
@@ -319,5 +320,6 @@ void hold_over(struct watcher *w); /* lifts one whose time has come */
 
 /* restart.c */
 int restart_load(struct watcher *w);
+bool unreadable(struct watcher *w, const char *id); /* of a lease whose row cannot be read */
 
 #endif
