@@ -170,6 +170,14 @@ void world_say_no_daemon(const struct world *w)
 		    w->uid == 0 ? "" : ", as root,");
 }
 
+void world_say_degraded(const struct world *w)
+{
+	char text[SAFE_SIZE];
+
+	if (w->daemon && w->beacon.degraded[0])
+		say("degraded: %s", safe(text, w->beacon.degraded));
+}
+
 int world_need(struct world *w, unsigned needs)
 {
 	if (needs != 0 && w->tree.root < 0 && w->tree_error != -ENOENT) {

@@ -46,6 +46,8 @@ void world_user(const struct world *w, char user[LEASE_USER_SIZE]);
 int world_daemon_fd(const struct world *w);
 /* One sentence on stderr: there is no daemon, and how to start it. */
 void world_say_no_daemon(const struct world *w);
+/* The same of what is wrong with one that lives, by its own word. */
+void world_say_degraded(const struct world *w);
 void world_close(struct world *w);
 
 #endif

@@ -99,6 +99,7 @@ void beacon_write(struct watcher *w)
 	(void)snprintf(b.sessions, sizeof(b.sessions), "%s", w->paths.sessions);
 	(void)snprintf(b.hold_by, sizeof(b.hold_by), "%s", w->hold_by);
 	memcpy(b.boot, w->boot, sizeof(b.boot));
+	degraded_words(w, b.degraded, sizeof(b.degraded));
 	if (lease_process_self(&b.daemon) < 0)
 		log_warn("our own start time cannot be read: klease will think that no daemon runs");
 	int r = lease_beacon_format(&b, buf, sizeof(buf), &len);
@@ -124,6 +125,7 @@ static void hold_set(struct watcher *w, int64_t until_wall, const char *by)
 		entry_changed(w, e);
 		entry_due(w, e, w->now.mono);
 	}
+	sweep_begin(w, false, true);
 }
 
 void hold_load(struct watcher *w)
@@ -246,6 +248,8 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, s
 	uint32_t uid = u->uid;
 	struct entry *e = entry_find(w, q->lease);
 
+	if (w->broken)
+		return; /* a row that cannot be read is not a lease that is over */
 	if (!e || !state_living(e->l.state)) {
 		answer(w, ask, "lost", "no such lease, or it is over");
 		return;

@@ -33,7 +33,7 @@ RB_GENERATE(entries_by_id, entry, by_id, cmp_id)
 RB_GENERATE(entries_by_due, entry, by_due, cmp_due)
 RB_GENERATE(users, user, by_uid, cmp_uid)
 
-struct entry *entry_find(struct watcher *w, const char *id)
+static struct entry *find_awake(struct watcher *w, const char *id)
 {
 	struct entry key;
 
@@ -44,9 +44,31 @@ struct entry *entry_find(struct watcher *w, const char *id)
 	return RB_FIND(entries_by_id, &w->by_id, &key);
 }
 
+struct entry *entry_find(struct watcher *w, const char *id)
+{
+	struct entry *e = find_awake(w, id);
+	uint32_t n = e ? RESTS_NONE : rests_find(&w->rests, id);
+
+	return n == RESTS_NONE ? e : entry_wake(w, n);
+}
+
+bool entry_known(struct watcher *w, const char *id)
+{
+	return find_awake(w, id) || rests_find(&w->rests, id) != RESTS_NONE;
+}
+
 struct entry *entry_next(struct watcher *w, struct entry *e)
 {
 	return e ? RB_NEXT(entries_by_id, &w->by_id, e) : RB_MIN(entries_by_id, &w->by_id);
+}
+
+struct entry *entry_after(struct watcher *w, const char *id)
+{
+	struct entry key, *e;
+
+	(void)snprintf(key.l.id, sizeof(key.l.id), "%s", id);
+	e = RB_NFIND(entries_by_id, &w->by_id, &key);
+	return e && strcmp(e->l.id, id) == 0 ? RB_NEXT(entries_by_id, &w->by_id, e) : e;
 }
 
 struct entry *entry_first_due(struct watcher *w)
@@ -86,7 +108,6 @@ struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid)
 	e->user = u;
 	e->due = LEASE_NEVER;
 	e->leader.fd = e->work.fd = e->waiter.fd = -1;
-	u->leases++;
 	RB_INSERT(entries_by_id, &w->by_id, e);
 	return e;
 }
@@ -117,10 +138,13 @@ void entry_free(struct watcher *w, struct entry *e)
 	source_drop(w, &e->waiter);
 	if (w->watch && e->watched)
 		watch_unlock(w->watch, e->l.id);
+	degraded_lock(w, e, 0);
 	if (e->touched)
 		LIST_REMOVE(e, changed);
 	if (e->in_out)
 		TAILQ_REMOVE(&w->out, e, out);
+	if (e->drowsy)
+		LIST_REMOVE(e, dozing);
 	RB_REMOVE(entries_by_id, &w->by_id, e);
 	free(e->cgroup);
 	free(e);
