@@ -245,7 +245,7 @@ int __wrap_flock(int fd, int how)
 		return __real_flock(fd, how);
 	struct file *f = fd_file(fd);
 	CALL("flock", ENOLCK);
-	if (!f || f->kind != F_INODE)
+	if (!f || f->kind != F_INODE || (f->flags & O_PATH))
 		return result(-EBADF);
 	if ((how & LOCK_EX) && !f->holds_lock) {
 		if (f->inode->locked)
@@ -266,7 +266,7 @@ int __wrap_fsync(int fd)
 		return __real_fsync(fd);
 	const struct file *f = fd_file(fd);
 	CALL("fsync", EIO);
-	if (!f || f->kind != F_INODE)
+	if (!f || f->kind != F_INODE || (f->flags & O_PATH))
 		return result(-EBADF);
 	if (is_folder(f->inode) && path_of(f->inode, path, sizeof(path)) == 0)
 		memdisk_sync_dir(k.disk, path);

@@ -116,6 +116,7 @@ struct path {
 	struct inode *dir;     /* where the last name is, NULL = none (/, ., a descriptor) */
 	struct dentry *dentry; /* NULL = not there */
 	struct inode *inode;
+	bool up;	       /* .. was the last one */
 	bool slash;	       /* something was behind the name: it must be a folder */
 	size_t len;
 	char name[NAME_LONGEST + 1];
@@ -124,6 +125,7 @@ struct path {
 #define WALK_NO_LINKS 2u   /* RESOLVE_NO_SYMLINKS */
 #define WALK_NO_XDEV 4u
 #define WALK_BENEATH 8u
+#define WALK_PARENT 32u	   /* for who makes or removes the last name: a slash behind it is told, no more */
 #define WALK_EMPTY 16u	   /* "" is the descriptor */
 
 struct k_event {

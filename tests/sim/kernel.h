@@ -79,7 +79,8 @@ int64_t kernel_mono(void);
 int64_t kernel_boottime(void);
 int64_t kernel_wall(void);
 void kernel_step_wall(int64_t by);	  /* somebody sets the clock */
-void kernel_suspend(int64_t for_ns);	  /* boot time and wall go on, mono does not; nothing happens meanwhile but what is due by wall later */
+/* boot time and wall go on, mono does not, and nothing happens meanwhile. */
+void kernel_suspend(int64_t for_ns);
 void kernel_hold_up(int64_t for_ns);	  /* the daemon is stopped (SIGSTOP, swap): all else goes on */
 /*
  * Power goes or the host is restarted: the daemon is gone, processes too; what stood below KERNEL_ROOT "run/" (a
@@ -111,7 +112,10 @@ bool kernel_running(void);
 void kernel_become(uint32_t uid, uint32_t gid);
 size_t kernel_memory(void); /* bytes that the daemon has of malloc(3) */
 
-/* --- the tree, as everybody but the daemon uses it. Errors as the kernel gives them (-errno), permissions included (sticky folders). --- */
+/*
+ * --- the tree, as everybody but the daemon uses it. Errors as the kernel gives them (-errno), permissions included
+ * (sticky folders). ---
+ */
 void kernel_as(uint32_t uid); /* who does the following calls; 0 = root */
 int kernel_mkdirs(const char *path, uint32_t uid, uint32_t mode);
 int kernel_create(const char *path, const void *buf, size_t len);  /* whole, 0644, O_EXCL */
