@@ -177,7 +177,8 @@ static int check_open(const struct cred *c, const struct path *p, int flags)
 	return may(i, c, want);
 }
 
-int open_at(const struct cred *c, int dirfd, const char *path, int flags, uint32_t mode, unsigned how, struct file **ret)
+int open_at(const struct cred *c, int dirfd, const char *path, int flags, uint32_t mode, unsigned how,
+	    struct file **ret)
 {
 	struct path p;
 	bool made = false;
@@ -319,7 +320,7 @@ static bool list_one(char *buf, size_t size, size_t *at, const char *name, uint6
 /* getdents64 */
 ssize_t file_list(struct file *f, void *buf, size_t size)
 {
-	static const char *const dots[] = { ".", ".." };
+	static const char *const dots[] = {".", ".."};
 	size_t at = 0;
 
 	if (f->kind == F_TASKS)

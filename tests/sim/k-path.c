@@ -107,7 +107,8 @@ static int step_in(const struct cred *c, struct path *p, const char *name, size_
 static int walk_on(const struct cred *c, const char *path, unsigned flags, struct path *p, int links);
 
 /* The target first, then what was left behind the link. */
-static int follow(const struct cred *c, const struct path *at, const char *rest, unsigned flags, struct path *p, int links)
+static int follow(const struct cred *c, const struct path *at, const char *rest, unsigned flags,
+		  struct path *p, int links)
 {
 	char path[PATH_LONGEST];
 
@@ -130,7 +131,7 @@ static int walk_on(const struct cred *c, const char *path, unsigned flags, struc
 	int r = 0;
 
 	for (;;) {
-		const struct path at = { .inode = p->inode, .dentry = p->dentry };
+		const struct path at = {.inode = p->inode, .dentry = p->dentry};
 
 		path += strspn(path, "/");
 		size_t len = strcspn(path, "/");

@@ -226,7 +226,7 @@ void kernel_signal(int signo)
 
 ssize_t signals_take(void *buf, size_t len)
 {
-	struct signalfd_siginfo si = { 0 };
+	struct signalfd_siginfo si = {0};
 
 	if (len < sizeof(si))
 		return -EINVAL;

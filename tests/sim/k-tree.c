@@ -11,7 +11,7 @@
 
 static struct timespec spec(int64_t ns)
 {
-	struct timespec t = { .tv_sec = ns / K_S, .tv_nsec = ns % K_S };
+	struct timespec t = {.tv_sec = ns / K_S, .tv_nsec = ns % K_S};
 
 	if (t.tv_nsec < 0) {
 		t.tv_nsec += K_S;

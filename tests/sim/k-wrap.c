@@ -22,7 +22,9 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 	if (!simulated())
 		return __real_clock_gettime(id, ts);
 	(void)call("clock_gettime", NULL);
-	int64_t now = id == CLOCK_MONOTONIC ? kernel_mono() : id == CLOCK_BOOTTIME ? kernel_boottime() : kernel_wall();
+	int64_t now = id == CLOCK_MONOTONIC  ? kernel_mono()
+		      : id == CLOCK_BOOTTIME ? kernel_boottime()
+					     : kernel_wall();
 	ts->tv_sec = now / K_S;
 	ts->tv_nsec = now % K_S;
 	return 0;

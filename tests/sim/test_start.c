@@ -1,6 +1,6 @@
 /*
- * tests/sim/test_start: the shortest life there is in the simulated machine: the daemon starts, a lock is made and
- * admitted, beats, falls silent, expires; the daemon ends, or is killed and starts again.
+ * tests/sim/test_start: the shortest life there is in the simulated machine: the daemon starts, a lock is
+ * made and admitted, beats, falls silent, expires; the daemon ends, or is killed and starts again.
  */
 #include "config.h"
 
@@ -38,7 +38,8 @@ static int daemon_main(void *arg)
 	(void)arg;
 	memset(&w, 0, sizeof(w));
 	p->uid = p->gid = DAEMON;
-	if (house_paths(p, NOTICES, "/sim/var/lib/leasewatch", err) < 0 || house_open(p, 0, &w.house, err) < 0) {
+	if (house_paths(p, NOTICES, "/sim/var/lib/leasewatch", err) < 0 ||
+	    house_open(p, 0, &w.house, err) < 0) {
 		fprintf(stderr, "%s\n", err);
 		return 3;
 	}
@@ -53,8 +54,15 @@ static int daemon_main(void *arg)
 
 static void request(void *arg, const struct act_request *r)
 {
-	struct act_answer a = { .magic = WIRE_MAGIC, .size = sizeof(a), .verb = r->verb, .outcome = ACT_DONE,
-				.serial = r->serial, .generation = r->generation, .cpu_usec = -1, .memory = -1, .net_bytes = -1 };
+	struct act_answer a = {.magic = WIRE_MAGIC,
+			       .size = sizeof(a),
+			       .verb = r->verb,
+			       .outcome = ACT_DONE,
+			       .serial = r->serial,
+			       .generation = r->generation,
+			       .cpu_usec = -1,
+			       .memory = -1,
+			       .net_bytes = -1};
 
 	(void)arg;
 	memcpy(a.id, r->id, sizeof(a.id));
@@ -123,7 +131,7 @@ static void end(void *arg, uint64_t n)
 /* how: 0 = stays, 1 = is killed in between, 2 = the machine is rebooted, 3 = without power */
 static void life(uint64_t seed, uint64_t how)
 {
-	const struct kernel_hooks hooks = { .request = request };
+	const struct kernel_hooks hooks = {.request = request};
 	enum kernel_end e;
 	int status = -1;
 
@@ -142,11 +150,15 @@ static void life(uint64_t seed, uint64_t how)
 			break;
 		kernel_pass(kernel_mono() + 5 * S);
 	}
-	bool bad = status != 0 || seen.created != 1 || (how < 2 && (seen.beats < 30 || seen.destroyed != 1 ||
-		   seen.destroyed_at - seen.last_beat < 60 * S || seen.destroyed_at - seen.last_beat > 600 * S));
+	bool bad = status != 0 || seen.created != 1 ||
+		   (how < 2 &&
+		    (seen.beats < 30 || seen.destroyed != 1 || seen.destroyed_at - seen.last_beat < 60 * S ||
+		     seen.destroyed_at - seen.last_beat > 600 * S));
 	if (bad) {
 		kernel_print_notes(-1);
-		fprintf(stderr, "life %" PRIu64 ", seed %" PRIu64 ": status %d, %d created, %d beats, %d destroyed, after %.3f s\n",
+		fprintf(stderr,
+			"life %" PRIu64 ", seed %" PRIu64
+			": status %d, %d created, %d beats, %d destroyed, after %.3f s\n",
 			how, seed, status, seen.created, seen.beats, seen.destroyed,
 			(double)(seen.destroyed_at - seen.last_beat) / 1e9);
 		exit(1);
