@@ -18,12 +18,6 @@
 #define STRINGIFY_(x) #x
 #define STRINGIFY(x) STRINGIFY_(x)
 
-/*
- * A reader that holds the lock of a change (somebody's `BEGIN IMMEDIATE`) is waited for, but never for long:
- * the loop stands still.
- */
-#define BUSY_MS 1000
-
 static const char *const queries[Q_MAX] = {
 	[Q_BEGIN] = "BEGIN IMMEDIATE",
 	[Q_COMMIT] = "COMMIT",
@@ -132,6 +126,21 @@ static int guard_open(const char *path, int *ret_fd, char err[256])
 	return r;
 }
 
+static int wait_for_others(void *arg, int n)
+{
+	struct registry *r = arg;
+	int ms = r->waited < WAIT_TELL_MS ? 10 : 100;
+
+	(void)n;
+	if (r->waited >= WAIT_MS)
+		return 0;
+	(void)sqlite3_sleep(ms);
+	r->waited += ms;
+	if (r->waited == WAIT_TELL_MS && r->tell)
+		r->tell(r->tell_arg, 0);
+	return 1;
+}
+
 static int run_sql(struct registry *r, const char *sql)
 {
 	int rc = sqlite3_exec(r->db, sql, NULL, NULL, NULL);
@@ -167,9 +176,8 @@ static int identify(struct registry *r, const char *path, int *ret_format, char 
 		error = ask_number(r, "SELECT count(*) FROM sqlite_schema", &tables);
 	if (error == -EBADMSG)
 		return sentence(err, error, path,
-				"is no registry of leasewatch and was left as it is (%s): move it away, and a new "
-				"one is begun",
-				r->error);
+				"is no registry of leasewatch, or its first page is damaged (%s). It was left as it is: see "
+				"\"It does not start\" in the runbook", r->error);
 	if (error < 0)
 		return sentence(err, error, path, "%s", r->error);
 	if (magic == 0 && format == 0 && tables == 0) {
@@ -232,7 +240,7 @@ static int prepare(struct registry *r)
 		int rc;
 
 		if (!text) {
-			rc = i == Q_PUT ? row_sql_put(sql) : row_sql_load(sql);
+			rc = i == Q_PUT ? row_sql_put(sql) : i == Q_FIND ? row_sql_find(sql) : row_sql_load(sql);
 			if (rc < 0)
 				return registry_say(r, rc, "the columns of a lease make too long a statement");
 			text = sql;
@@ -264,7 +272,7 @@ int registry_open(const char *path, struct registry **ret, char err[256])
 		goto told;
 	}
 	(void)sqlite3_extended_result_codes(r->db, 1);
-	(void)sqlite3_busy_timeout(r->db, BUSY_MS);
+	(void)sqlite3_busy_handler(r->db, wait_for_others, r);
 	/* A newer file stays as it is, its -wal too. */
 	(void)sqlite3_db_config(r->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	error = identify(r, path, &format, err);
@@ -286,7 +294,11 @@ int registry_open(const char *path, struct registry **ret, char err[256])
 		return 0;
 	}
 told:
-	sentence(err, error, path, "%s", r->error);
+	if (error == -EBADMSG)
+		sentence(err, error, path, "is damaged (%s). Nothing was decided and nothing ended: see \"It does not start\" in "
+			 "the runbook", r->error);
+	else
+		sentence(err, error, path, "%s", r->error);
 fail:
 	registry_close(r);
 	return error;

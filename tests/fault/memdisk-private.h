@@ -76,6 +76,8 @@ struct memdisk {
 	memdisk_choose *choose;
 	void *arg;
 	int64_t wall;
+	void (*slept)(void *arg, int us);
+	void *slept_arg;
 	struct name *names;
 	struct trouble writes, syncs;
 	int failed;

@@ -244,10 +244,18 @@ static int vfs_randomness(sqlite3_vfs *vfs, int len, char *ret)
 	return len;
 }
 
-/* Nobody else runs meanwhile, so to wait would change nothing. */
+void memdisk_on_sleep(struct memdisk *md, void (*slept)(void *arg, int us), void *arg)
+{
+	md->slept = slept;
+	md->slept_arg = arg;
+}
+
 static int vfs_sleep(sqlite3_vfs *vfs, int us)
 {
-	(void)vfs;
+	struct memdisk *md = vfs->pAppData;
+
+	if (md->slept)
+		md->slept(md->slept_arg, us);
 	return us;
 }
 

@@ -40,6 +40,9 @@ int memdisk_register(struct memdisk *md, const char *name, bool by_default);
 /* What SQLite's date functions say; ns since 1970. 0 until set. */
 void memdisk_set_now(struct memdisk *md, int64_t wall);
 
+/* What happens while SQLite waits for a lock of somebody else's (it never really does): us microseconds go by. */
+void memdisk_on_sleep(struct memdisk *md, void (*slept)(void *arg, int us), void *arg);
+
 /* The process dies now, or after that many more changes (writes, truncates, syncs, removals). */
 void memdisk_die(struct memdisk *md);
 void memdisk_die_after(struct memdisk *md, int changes);

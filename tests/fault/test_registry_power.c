@@ -234,7 +234,8 @@ static void lose_power_everywhere(const struct turns *t, int effort)
 	for (;; image.ops++) {
 		while (image.acknowledged < t->n && t->after[image.acknowledged + 1].ops <= image.ops)
 			image.acknowledged++;
-		lose_power_at(then, effort);
+		if (image.ops >= t->first)
+			lose_power_at(then, effort);
 		if (image.ops == memdisk_recorded(t->disk))
 			break;
 		memdisk_redo(then, t->disk, image.ops);
@@ -279,7 +280,14 @@ static void what_was_acknowledged_survives_every_loss_of_power(void **state)
 	lose_power_everywhere(&turns, effort());
 }
 
-/* Or the test above could not tell. */
+static void an_upgrade_is_whole_or_not_begun(void **state)
+{
+	(void)state;
+	turns_record_upgrade(&turns, path);
+	lose_power_everywhere(&turns, effort());
+}
+
+/* Or the tests above could not tell. */
 static void with_less_than_full_syncs_it_would_not(void **state)
 {
 	(void)state;
@@ -295,6 +303,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(what_was_acknowledged_survives_every_loss_of_power),
+		T(an_upgrade_is_whole_or_not_begun),
 		T(with_less_than_full_syncs_it_would_not),
 	};
 

@@ -9,6 +9,7 @@
 #include "store/registry-private.h"
 #include "tests/fault/turns.h"
 #include "tests/unit/lease/test.h"
+#include "tests/unit/store/old.h"
 #include "tests/unit/store/sample.h"
 
 static struct memdisk *folder_disk;
@@ -225,10 +226,9 @@ static void checkpoint_by_hand(const char *path)
 	sqlite3_close(db);
 }
 
-void turns_record(struct turns *t, const char *path, int n, const char *synchronous)
+static void begin(struct turns *t, const char *path)
 {
 	static uint64_t seed;
-	struct registry *r;
 
 	memset(t, 0, sizeof(*t));
 	seed = 7;
@@ -237,6 +237,34 @@ void turns_record(struct turns *t, const char *path, int n, const char *synchron
 	assert_int_equal(memdisk_register(t->disk, "recorded", true), SQLITE_OK);
 	turns_folder_is_on(t->disk, t->path);
 	memdisk_record(t->disk);
+}
+
+void turns_record_upgrade(struct turns *t, const char *path)
+{
+	struct registry *r;
+	char dir[4096];
+	sqlite3 *db;
+
+	begin(t, path);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL), SQLITE_OK);
+	old_format_1(db);
+	sqlite3_close(db);
+	snprintf(dir, sizeof(dir), "%s", path);
+	*strrchr(dir, '/') = '\0';
+	memdisk_sync_dir(t->disk, dir);
+	t->first = memdisk_recorded(t->disk);
+	r = open_it(path, NULL);
+	acknowledge(t, r);
+	registry_close(r);
+}
+
+void turns_record(struct turns *t, const char *path, int n, const char *synchronous)
+{
+	struct registry *r;
+
+	begin(t, path);
 	r = open_it(t->path, synchronous);
 	acknowledge(t, r);
 	for (int i = 1; i <= n; i++) {

@@ -13,6 +13,7 @@
 struct turns {
 	char path[4096];
 	struct memdisk *disk;
+	size_t first; /* before so many changes there was no registry to be lost */
 	int n; /* acknowledged; [0] is the new registry itself */
 	struct acknowledged {
 		size_t ops; /* how many changes of the disk were recorded when it was */
@@ -26,6 +27,8 @@ struct turns {
 uint32_t turns_seeded(void *arg, uint32_t below);
 /* synchronous: NULL = as the registry sets it. The disk is the default VFS until turns_end. */
 void turns_record(struct turns *t, const char *path, int n, const char *synchronous);
+/* A file of format 1, written and synced long ago and never checkpointed, that today's daemon opens. */
+void turns_record_upgrade(struct turns *t, const char *path);
 void turns_end(struct turns *t);
 /* All that is in the three tables. */
 uint64_t turns_digest(struct registry *r);
