@@ -40,6 +40,14 @@ static void begin_boot(void)
 	tree_boot();
 }
 
+/* SQLite waits for whoever has its lock. */
+static void slept(void *arg, int us)
+{
+	(void)arg;
+	if (!dying())
+		advance(k.now + us * INT64_C(1000));
+}
+
 void kernel_boot(uint64_t seed, const struct kernel_hooks *hooks)
 {
 	chance_seed(seed);
@@ -52,6 +60,7 @@ void kernel_boot(uint64_t seed, const struct kernel_hooks *hooks)
 	k.disk = memdisk_new(choose, NULL);
 	if (memdisk_register(k.disk, "memdisk", true) != 0)
 		mistake("SQLite does not take the disk");
+	memdisk_on_sleep(k.disk, slept, NULL);
 	sqlite3_randomness(0, NULL); /* its own generator begins anew, too */
 	begin_boot();
 }

@@ -219,6 +219,8 @@ int timer_set(struct file *f, int64_t mono)
 
 void kernel_signal(int signo)
 {
+	if (!k.running)
+		return;
 	k.signals_pending |= UINT64_C(1) << signo;
 	if (k.signals)
 		file_wake(k.signals);

@@ -212,6 +212,15 @@ void __wrap_arc4random_buf(void *buf, size_t len)
 		((unsigned char *)buf)[i] = (unsigned char)draw(STREAM_KERNEL);
 }
 
+ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags)
+{
+	if (!simulated())
+		return __real_getrandom(buf, len, flags);
+	CALL("getrandom", 0);
+	__wrap_arc4random_buf(buf, len);
+	return (ssize_t)len;
+}
+
 int __wrap_getrlimit(int what, struct rlimit *r)
 {
 	if (!simulated())

@@ -55,6 +55,7 @@ WRAPPED(ssize_t, send, int fd, const void *buf, size_t len, int flags);
 WRAPPED(ssize_t, recv, int fd, void *buf, size_t len, int flags);
 WRAPPED(int, poll, struct pollfd *fds, nfds_t n, int timeout);
 WRAPPED(void, arc4random_buf, void *buf, size_t len);
+WRAPPED(ssize_t, getrandom, void *buf, size_t len, unsigned flags);
 WRAPPED(int, getrlimit, int what, struct rlimit *r);
 WRAPPED(uid_t, geteuid, void);
 WRAPPED(gid_t, getegid, void);

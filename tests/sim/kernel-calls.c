@@ -1,4 +1,5 @@
-/* tests/sim/kernel-calls.c: the calls. Each tells what came out in a line that does not depend on where it was made. */
+/* tests/sim/kernel-calls.c: the calls. Each tells what came out in a line that does not depend on where it
+ * was made. */
 #include "config.h"
 
 #include <dirent.h>
@@ -455,4 +456,3 @@ int overflow(void *arg)
 	(void)close(r->inotify);
 	return 0;
 }
-

@@ -1,4 +1,5 @@
-/* tests/sim/kernel-calls.h: a program of calls, drawn from a seed, that can be made in the real kernel and in the machine. */
+/* tests/sim/kernel-calls.h: a program of calls, drawn from a seed, that can be made in the real kernel and in
+ * the machine. */
 #ifndef SIM_KERNEL_CALLS_H
 #define SIM_KERNEL_CALLS_H
 
