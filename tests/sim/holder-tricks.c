@@ -44,7 +44,7 @@ static void new_name(struct holder *h, struct truth *t, const char *path)
 	if (strcmp(name, t->name) == 0 || kernel_rename(path, to) < 0)
 		return;
 	memcpy(t->name, name, sizeof(t->name));
-	t->unsure = true;
+	t->unsure = t->strange = true;
 }
 
 void holder_trick(struct holder *h)

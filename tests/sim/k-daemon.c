@@ -34,9 +34,18 @@ static void begin_boot(void)
 
 	k.boot = k.now - draw_between(STREAM_KERNEL, 2 * K_S, 20 * K_S);
 	k.slept = 0;
-	(void)snprintf(k.boot_id, sizeof(k.boot_id), "%08x-%04x-4%03x-8%03x-%012llx", (unsigned)(a >> 32), (unsigned)(a & 0xffff),
-		       (unsigned)((a >> 16) & 0xfff), (unsigned)((b >> 48) & 0xfff), (unsigned long long)(b & 0xffffffffffff));
+	(void)snprintf(k.boot_id, sizeof(k.boot_id), "%08x-%04x-4%03x-8%03x-%012llx", (unsigned)(a >> 32),
+		       (unsigned)(a & 0xffff), (unsigned)((a >> 16) & 0xfff), (unsigned)((b >> 48) & 0xfff),
+		       (unsigned long long)(b & 0xffffffffffff));
 	tree_boot();
+}
+
+/* SQLite waits for whoever has its lock. */
+static void slept(void *arg, int us)
+{
+	(void)arg;
+	if (!dying())
+		advance(k.now + us * INT64_C(1000));
 }
 
 void kernel_boot(uint64_t seed, const struct kernel_hooks *hooks)
@@ -51,6 +60,7 @@ void kernel_boot(uint64_t seed, const struct kernel_hooks *hooks)
 	k.disk = memdisk_new(choose, NULL);
 	if (memdisk_register(k.disk, "memdisk", true) != 0)
 		mistake("SQLite does not take the disk");
+	memdisk_on_sleep(k.disk, slept, NULL);
 	sqlite3_randomness(0, NULL); /* its own generator begins anew, too */
 	begin_boot();
 }
@@ -132,7 +142,8 @@ static void reboot_now(void)
 
 void kernel_reboot(int64_t down_ns, bool power_loss)
 {
-	kernel_note("the machine goes down for %.3f s%s", (double)down_ns / 1e9, power_loss ? ", without power" : "");
+	kernel_note("the machine goes down for %.3f s%s", (double)down_ns / 1e9,
+		    power_loss ? ", without power" : "");
 	if (k.rebooting)
 		return;
 	k.down_for = down_ns;
@@ -155,7 +166,7 @@ enum kernel_end kernel_run(int (*main)(void *arg), void *arg, int *ret_status)
 
 	if (k.running)
 		mistake("a second daemon");
-	k.daemon = (struct cred){ 0, 0 };
+	k.daemon = (struct cred){0, 0};
 	k.self = process_find(kernel_spawn(0).pid);
 	k.signals_pending = 0;
 	k.killed = k.rebooting = false;
@@ -197,7 +208,7 @@ void kernel_pass(int64_t until_mono)
 
 void kernel_become(uint32_t uid, uint32_t gid)
 {
-	k.daemon = (struct cred){ uid, gid };
+	k.daemon = (struct cred){uid, gid};
 	k.self->uid = uid;
 }
 
@@ -213,7 +224,8 @@ void disk_faults(void)
 
 	memdisk_set_now(k.disk, kernel_wall());
 	if (draw_one_in(STREAM_KERNEL, kernel_faults.disk_write))
-		memdisk_fail_writes(k.disk, n, draw(STREAM_KERNEL) & 1 ? SQLITE_FULL : SQLITE_IOERR_WRITE, false);
+		memdisk_fail_writes(k.disk, n, draw(STREAM_KERNEL) & 1 ? SQLITE_FULL : SQLITE_IOERR_WRITE,
+				    false);
 	if (draw_one_in(STREAM_KERNEL, kernel_faults.disk_sync))
 		memdisk_fail_syncs(k.disk, 1, SQLITE_IOERR_FSYNC, false);
 	if (kernel_faults.crash && draw_one_in(STREAM_KERNEL, kernel_faults.crash / 16 + 1))

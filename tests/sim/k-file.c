@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 
@@ -136,13 +137,14 @@ static int open_unnamed(const struct cred *c, struct path *p, int flags, uint32_
 {
 	struct inode *i;
 	struct dentry *d;
+	char name[24];
 	int r;
 
 	if (!is_folder(p->inode))
 		return p->inode ? -ENOTDIR : -ENOENT;
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		return -EINVAL;
-	r = may_add(p->inode, c);
+	r = may(p->inode, c, 3); /* also in a folder that has gone */
 	if (r < 0)
 		return r;
 	i = inode_make(p->inode->sb, S_IFREG | (mode & 07777 & ~022u), c);
@@ -150,7 +152,8 @@ static int open_unnamed(const struct cred *c, struct path *p, int flags, uint32_
 		return -ENOSPC;
 	i->nlink = 0;
 	i->linkable = !(flags & O_EXCL);
-	d = dentry_new(p->inode, "#unnamed", 8, i);
+	(void)snprintf(name, sizeof(name), "#%llu", (unsigned long long)i->ino);
+	d = dentry_new(p->inode, name, strlen(name), i);
 	*ret = file_of_inode(d, i, flags);
 	tell_dentry(d, i, IN_OPEN);
 	return 0;
@@ -174,7 +177,8 @@ static int check_open(const struct cred *c, const struct path *p, int flags)
 	return may(i, c, want);
 }
 
-int open_at(const struct cred *c, int dirfd, const char *path, int flags, uint32_t mode, unsigned how, struct file **ret)
+int open_at(const struct cred *c, int dirfd, const char *path, int flags, uint32_t mode, unsigned how,
+	    struct file **ret)
 {
 	struct path p;
 	bool made = false;
@@ -184,12 +188,13 @@ int open_at(const struct cred *c, int dirfd, const char *path, int flags, uint32
 		flags &= O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	if (!(flags & O_NOFOLLOW) && (flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL))
 		how |= WALK_FOLLOW;
+	if (flags & O_CREAT)
+		how |= WALK_PARENT;
 	r = walk(c, dirfd, path, how, &p);
 	if (r < 0)
 		return r;
-	/* With O_DIRECTORY a link is no folder, unless links are what was not to be. */
-	if (p.inode && S_ISLNK(p.inode->mode) && (how & WALK_NO_LINKS) && !((flags & O_PATH) && (flags & O_NOFOLLOW)))
-		return -ELOOP;
+	if ((flags & O_CREAT) && p.slash)
+		return -EISDIR;
 	if ((flags & O_TMPFILE) == O_TMPFILE)
 		return open_unnamed(c, &p, flags, mode, ret);
 	if ((flags & O_CREAT) && p.inode && (flags & O_EXCL))
@@ -197,8 +202,6 @@ int open_at(const struct cred *c, int dirfd, const char *path, int flags, uint32
 	if (!p.inode) {
 		if (!(flags & O_CREAT) || !p.dir)
 			return -ENOENT;
-		if (p.slash)
-			return -EISDIR;
 		p.dentry = tree_create(c, &p, S_IFREG | (mode & 07777 & ~022u), &r);
 		if (!p.dentry)
 			return r;
@@ -317,7 +320,7 @@ static bool list_one(char *buf, size_t size, size_t *at, const char *name, uint6
 /* getdents64 */
 ssize_t file_list(struct file *f, void *buf, size_t size)
 {
-	static const char *const dots[] = { ".", ".." };
+	static const char *const dots[] = {".", ".."};
 	size_t at = 0;
 
 	if (f->kind == F_TASKS)
@@ -328,6 +331,7 @@ ssize_t file_list(struct file *f, void *buf, size_t size)
 		return -EBADF;
 	if (f->inode->nlink == 0)
 		return -ENOENT;
+	tell_dentry(f->dentry, f->inode, IN_ACCESS);
 	for (; f->listed < 2; f->listed++)
 		if (!list_one(buf, size, &at, dots[f->listed], f->inode->ino, DT_DIR))
 			return at > 0 ? (ssize_t)at : -EINVAL;

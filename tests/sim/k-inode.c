@@ -1,4 +1,5 @@
-/* Inodes, names and file systems. What a dentry of the kernel does for open files that lost their name, ours does too. */
+/* Inodes, names and file systems. What a dentry of the kernel does for open files that lost their name, ours
+ * does too. */
 #include "config.h"
 
 #include <string.h>

@@ -87,7 +87,7 @@ static void queue(struct inotify *n, int wd, uint32_t mask, uint32_t cookie, con
 		return;
 	}
 	struct happened *h = k_alloc(sizeof(*h) + len);
-	h->e = (struct inotify_event){ .wd = wd, .mask = mask, .cookie = cookie, .len = (uint32_t)len };
+	h->e = (struct inotify_event){.wd = wd, .mask = mask, .cookie = cookie, .len = (uint32_t)len};
 	if (len > 0)
 		memcpy(h->name, name, strlen(name));
 	*(n->last ? &n->last->next : &n->first) = h;

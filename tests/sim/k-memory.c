@@ -1,6 +1,6 @@
 /*
- * The daemon's heap: a range of addresses of its own, so that all of it goes with the daemon, and so that each run of a
- * seed has the same addresses but for where the range begins.
+ * The daemon's heap: a range of addresses of its own, so that all of it goes with the daemon, and so that
+ * each run of a seed has the same addresses but for where the range begins.
  */
 #include "config.h"
 
@@ -41,7 +41,7 @@ static size_t class_of(size_t size, size_t *ret_room)
 		return class;
 	}
 	for (; room < size; room *= 2)
-		class++;
+		class ++;
 	*ret_room = room;
 	return class;
 }
@@ -62,7 +62,8 @@ static void *take(size_t size)
 	struct head *h = unused[class];
 
 	if (!range) {
-		range = mmap(NULL, RANGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		range = mmap(NULL, RANGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+			     -1, 0);
 		if (range == MAP_FAILED)
 			mistake("no range for the daemon's memory");
 	}

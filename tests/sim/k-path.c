@@ -79,9 +79,10 @@ static int step_in(const struct cred *c, struct path *p, const char *name, size_
 		return r;
 	p->dir = NULL;
 	p->len = 0;
+	p->up = len == 2 && name[0] == '.' && name[1] == '.';
 	if (len == 1 && name[0] == '.')
 		return 0;
-	if (len == 2 && name[0] == '.' && name[1] == '.') {
+	if (p->up) {
 		if (flags & WALK_BENEATH)
 			return -EXDEV; /* it may lead out; what is asked of us never has one */
 		if (dir->self && dir->self->dir) {
@@ -106,7 +107,8 @@ static int step_in(const struct cred *c, struct path *p, const char *name, size_
 static int walk_on(const struct cred *c, const char *path, unsigned flags, struct path *p, int links);
 
 /* The target first, then what was left behind the link. */
-static int follow(const struct cred *c, const struct path *at, const char *rest, unsigned flags, struct path *p, int links)
+static int follow(const struct cred *c, const struct path *at, const char *rest, unsigned flags,
+		  struct path *p, int links)
 {
 	char path[PATH_LONGEST];
 
@@ -129,7 +131,7 @@ static int walk_on(const struct cred *c, const char *path, unsigned flags, struc
 	int r = 0;
 
 	for (;;) {
-		const struct path at = { .inode = p->inode, .dentry = p->dentry };
+		const struct path at = {.inode = p->inode, .dentry = p->dentry};
 
 		path += strspn(path, "/");
 		size_t len = strcspn(path, "/");
@@ -140,10 +142,11 @@ static int walk_on(const struct cred *c, const char *path, unsigned flags, struc
 			return r;
 		path += len;
 		p->slash = path[0] == '/';
-		if (p->inode && S_ISLNK(p->inode->mode) && (p->slash || (flags & WALK_FOLLOW)))
+		bool stays = p->slash && path[strspn(path, "/")] == '\0' && (flags & WALK_PARENT);
+		if (p->inode && S_ISLNK(p->inode->mode) && !stays && (p->slash || (flags & WALK_FOLLOW)))
 			return follow(c, &at, path, flags, p, links);
 	}
-	return p->slash && p->inode && !is_folder(p->inode) ? -ENOTDIR : 0;
+	return p->slash && p->inode && !is_folder(p->inode) && !(flags & WALK_PARENT) ? -ENOTDIR : 0;
 }
 
 int walk(const struct cred *c, int dirfd, const char *path, unsigned flags, struct path *p)

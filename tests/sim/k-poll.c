@@ -219,6 +219,8 @@ int timer_set(struct file *f, int64_t mono)
 
 void kernel_signal(int signo)
 {
+	if (!k.running)
+		return;
 	k.signals_pending |= UINT64_C(1) << signo;
 	if (k.signals)
 		file_wake(k.signals);
@@ -226,7 +228,7 @@ void kernel_signal(int signo)
 
 ssize_t signals_take(void *buf, size_t len)
 {
-	struct signalfd_siginfo si = { 0 };
+	struct signalfd_siginfo si = {0};
 
 	if (len < sizeof(si))
 		return -EINVAL;

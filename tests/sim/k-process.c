@@ -37,7 +37,7 @@ struct lease_process kernel_spawn(uint32_t uid)
 	p->refs = 1;
 	table[last] = p;
 	last = last + 1 < PIDS ? last + 1 : FIRST;
-	return (struct lease_process){ .pid = p->pid, .start = p->start };
+	return (struct lease_process){.pid = p->pid, .start = p->start};
 }
 
 static void put(struct process *p)
@@ -136,10 +136,12 @@ static int of_process(struct process *p, const char *what, int flags, struct fil
 	long long ticks = p->cpu / TICK;
 
 	if (strcmp(what, "stat") == 0)
-		*ret = text("%d (work (1) 2) S 1 %d %d 0 -1 4194304 0 0 0 0 %lld %lld 0 0 20 0 1 0 %llu 1000 10\n", p->pid,
-			    p->pid, p->pid, ticks - ticks / 3, ticks / 3, (unsigned long long)p->start);
+		*ret = text(
+		    "%d (work (1) 2) S 1 %d %d 0 -1 4194304 0 0 0 0 %lld %lld 0 0 20 0 1 0 %llu 1000 10\n",
+		    p->pid, p->pid, p->pid, ticks - ticks / 3, ticks / 3, (unsigned long long)p->start);
 	else if (strcmp(what, "status") == 0)
-		*ret = text("Name:\twork\nState:\tS (sleeping)\nPid:\t%d\nPPid:\t1\nUid:\t%u\t%u\t%u\t%u\nGid:\t0\t0\t0\t0\n",
+		*ret = text("Name:\twork\nState:\tS "
+			    "(sleeping)\nPid:\t%d\nPPid:\t1\nUid:\t%u\t%u\t%u\t%u\nGid:\t0\t0\t0\t0\n",
 			    p->pid, p->uid, p->uid, p->uid, p->uid);
 	else if (strcmp(what, "task") == 0)
 		*ret = file_of(F_TASKS, p, flags);

@@ -6,7 +6,8 @@
 
 #include "tests/sim/k.h"
 
-static struct k_event *heap; /* a binary heap: the earliest first, of the same time the one that was asked for first */
+static struct k_event
+    *heap; /* a binary heap: the earliest first, of the same time the one that was asked for first */
 static size_t n_heap, heap_room;
 static uint64_t order;
 struct kernel_faults kernel_faults;
@@ -65,7 +66,7 @@ static bool before(const struct k_event *a, const struct k_event *b)
 
 void kernel_at(int64_t mono, kernel_event *what, void *arg, uint64_t n)
 {
-	struct k_event e = { .at = mono + k.boot, .order = ++order, .what = what, .arg = arg, .n = n };
+	struct k_event e = {.at = mono + k.boot, .order = ++order, .what = what, .arg = arg, .n = n};
 	size_t i;
 
 	if (n_heap == heap_room) {

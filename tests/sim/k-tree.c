@@ -11,7 +11,7 @@
 
 static struct timespec spec(int64_t ns)
 {
-	struct timespec t = { .tv_sec = ns / K_S, .tv_nsec = ns % K_S };
+	struct timespec t = {.tv_sec = ns / K_S, .tv_nsec = ns % K_S};
 
 	if (t.tv_nsec < 0) {
 		t.tv_nsec += K_S;
@@ -66,7 +66,7 @@ struct dentry *tree_create(const struct cred *c, struct path *p, uint32_t mode, 
 int tree_mkdir(const struct cred *c, int dirfd, const char *path, uint32_t mode)
 {
 	struct path p;
-	int r = walk(c, dirfd, path, 0, &p);
+	int r = walk(c, dirfd, path, WALK_PARENT, &p);
 
 	if (r < 0)
 		return r;
@@ -80,7 +80,7 @@ int tree_mkdir(const struct cred *c, int dirfd, const char *path, uint32_t mode)
 int tree_make(const struct cred *c, const char *path, uint32_t mode, const char *target)
 {
 	struct path p;
-	int r = walk(c, -1, path, 0, &p);
+	int r = walk(c, -1, path, WALK_PARENT, &p);
 
 	if (r < 0)
 		return r;
@@ -98,22 +98,17 @@ int tree_make(const struct cred *c, const char *path, uint32_t mode, const char 
 	return 0;
 }
 
-static int last_name(struct path *p)
-{
-	if (!p->dir)
-		return -EINVAL;
-	return p->inode ? 0 : -ENOENT;
-}
-
 int tree_unlink(const struct cred *c, int dirfd, const char *path, bool folder)
 {
 	struct path p;
-	int r = walk(c, dirfd, path, 0, &p);
+	int r = walk(c, dirfd, path, WALK_PARENT, &p);
 
-	if (r == 0)
-		r = last_name(&p);
-	if (r == -EINVAL && !folder)
-		r = -EISDIR;
+	if (r == 0 && !p.dir)
+		r = !folder ? -EISDIR : p.up ? -ENOTEMPTY : p.inode == k.root ? -EBUSY : -EINVAL;
+	if (r == 0 && !p.inode)
+		r = -ENOENT;
+	if (r == 0 && !folder && p.slash)
+		r = is_folder(p.inode) ? -EISDIR : -ENOTDIR;
 	if (r == 0)
 		r = may_remove(p.dir, p.inode, c);
 	if (r < 0)
@@ -184,11 +179,11 @@ int tree_link(const struct cred *c, int from, const char *old, int to, const cha
 	struct path a, b;
 	int r = walk(c, from, old, flags, &a);
 
+	if (r == 0 && !a.inode)
+		r = -ENOENT;
 	if (r == 0)
-		r = walk(c, to, name, 0, &b);
-	if (r < 0)
-		return r;
-	return a.inode ? link_inode(c, a.inode, &b) : -ENOENT;
+		r = walk(c, to, name, WALK_PARENT, &b);
+	return r < 0 ? r : link_inode(c, a.inode, &b);
 }
 
 static int may_rename(const struct cred *c, const struct path *a, const struct path *b)
@@ -234,17 +229,19 @@ static void replaced(struct path *b)
 int tree_rename(const struct cred *c, int from, const char *old, int to, const char *name, bool replace)
 {
 	struct path a, b;
-	int r = walk(c, from, old, 0, &a);
+	int r = walk(c, from, old, WALK_PARENT, &a);
 
 	if (r == 0)
-		r = walk(c, to, name, 0, &b);
+		r = walk(c, to, name, WALK_PARENT, &b);
 	if (r < 0)
 		return r;
-	if (!a.dir || !b.dir)
-		return b.dir || replace ? -EBUSY : -EEXIST;
+	if (!a.dir)
+		return -EBUSY;
+	if (!b.dir)
+		return replace ? -EBUSY : -EEXIST;
 	if (a.dir->sb != b.dir->sb)
 		return -EXDEV;
-	if (!a.inode)
+	if (!a.inode || b.dir->nlink == 0)
 		return -ENOENT;
 	if (b.inode && !replace)
 		return -EEXIST;

@@ -15,7 +15,7 @@ static int n_held;
 
 void kernel_as(uint32_t uid)
 {
-	k.as = (struct cred){ uid, uid };
+	k.as = (struct cred){uid, uid};
 }
 
 int kernel_mkdirs(const char *path, uint32_t uid, uint32_t mode)
@@ -181,8 +181,14 @@ int kernel_stat(const char *path, struct lease_stat *ret)
 	const struct inode *i = p.inode;
 	struct stat st;
 	stat_of(i, &st);
-	*ret = (struct lease_stat){ .dev = st.st_dev, .ino = i->ino, .mtime = i->mtime, .ctime = i->ctime, .uid = i->uid,
-				    .mode = i->mode, .nlink = i->nlink, .size = (uint64_t)st.st_size };
+	*ret = (struct lease_stat){.dev = st.st_dev,
+				   .ino = i->ino,
+				   .mtime = i->mtime,
+				   .ctime = i->ctime,
+				   .uid = i->uid,
+				   .mode = i->mode,
+				   .nlink = i->nlink,
+				   .size = (uint64_t)st.st_size};
 	return 0;
 }
 

@@ -31,13 +31,14 @@ static bool ours(int dirfd, const char *path)
 		return dirfd >= KERNEL_FD;
 	if (below(path, fds))
 		return strlen(path + sizeof(fds) - 1) >= 6; /* KERNEL_FD and up */
-	return path[1] == '\0' || below(path, KERNEL_ROOT) || below(path, "/proc/") || below(path, KERNEL_CGROUP) ||
-	       strcmp(path, "/sim") == 0;
+	return path[1] == '\0' || below(path, KERNEL_ROOT) || below(path, "/proc/") ||
+	       below(path, KERNEL_CGROUP) || strcmp(path, "/sim") == 0;
 }
 
 static unsigned how_of(uint64_t resolve)
 {
-	return (resolve & RESOLVE_NO_SYMLINKS ? WALK_NO_LINKS : 0) | (resolve & RESOLVE_NO_XDEV ? WALK_NO_XDEV : 0) |
+	return (resolve & RESOLVE_NO_SYMLINKS ? WALK_NO_LINKS : 0) |
+	       (resolve & RESOLVE_NO_XDEV ? WALK_NO_XDEV : 0) |
 	       (resolve & RESOLVE_BENEATH ? WALK_BENEATH : 0);
 }
 
@@ -106,7 +107,8 @@ long __wrap_syscall(long number, ...)
 	if (number != SYS_openat2 || !ours((int)a[0], (const char *)a[1]))
 		return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	const struct open_how *how = (const void *)a[2];
-	return open_ours((int)a[0], (const char *)a[1], (int)how->flags, (uint32_t)how->mode, how_of(how->resolve));
+	return open_ours((int)a[0], (const char *)a[1], (int)how->flags, (uint32_t)how->mode,
+			 how_of(how->resolve));
 }
 
 int __wrap_close(int fd)
@@ -143,8 +145,9 @@ ssize_t __wrap_write(int fd, const void *buf, size_t len)
 static int look(int dirfd, const char *path, int flags, struct inode **ret)
 {
 	struct path p;
-	int r = walk(&k.daemon, dirfd, path,
-		     (flags & AT_SYMLINK_NOFOLLOW ? 0 : WALK_FOLLOW) | (flags & AT_EMPTY_PATH ? WALK_EMPTY : 0), &p);
+	int r = walk(
+	    &k.daemon, dirfd, path,
+	    (flags & AT_SYMLINK_NOFOLLOW ? 0 : WALK_FOLLOW) | (flags & AT_EMPTY_PATH ? WALK_EMPTY : 0), &p);
 
 	if (r == 0 && !p.inode)
 		r = -ENOENT;
@@ -245,7 +248,7 @@ int __wrap_flock(int fd, int how)
 		return __real_flock(fd, how);
 	struct file *f = fd_file(fd);
 	CALL("flock", ENOLCK);
-	if (!f || f->kind != F_INODE)
+	if (!f || f->kind != F_INODE || (f->flags & O_PATH))
 		return result(-EBADF);
 	if ((how & LOCK_EX) && !f->holds_lock) {
 		if (f->inode->locked)
@@ -257,7 +260,8 @@ int __wrap_flock(int fd, int how)
 	return 0;
 }
 
-/* Only a folder's matters: that the registry's name is in it. What the tree itself holds is in memory anyway. */
+/* Only a folder's matters: that the registry's name is in it. What the tree itself holds is in memory anyway.
+ */
 int __wrap_fsync(int fd)
 {
 	char path[1024];
@@ -266,7 +270,7 @@ int __wrap_fsync(int fd)
 		return __real_fsync(fd);
 	const struct file *f = fd_file(fd);
 	CALL("fsync", EIO);
-	if (!f || f->kind != F_INODE)
+	if (!f || f->kind != F_INODE || (f->flags & O_PATH))
 		return result(-EBADF);
 	if (is_folder(f->inode) && path_of(f->inode, path, sizeof(path)) == 0)
 		memdisk_sync_dir(k.disk, path);

@@ -22,7 +22,9 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 	if (!simulated())
 		return __real_clock_gettime(id, ts);
 	(void)call("clock_gettime", NULL);
-	int64_t now = id == CLOCK_MONOTONIC ? kernel_mono() : id == CLOCK_BOOTTIME ? kernel_boottime() : kernel_wall();
+	int64_t now = id == CLOCK_MONOTONIC  ? kernel_mono()
+		      : id == CLOCK_BOOTTIME ? kernel_boottime()
+					     : kernel_wall();
 	ts->tv_sec = now / K_S;
 	ts->tv_nsec = now % K_S;
 	return 0;
@@ -208,6 +210,15 @@ void __wrap_arc4random_buf(void *buf, size_t len)
 	}
 	for (size_t i = 0; i < len; i++)
 		((unsigned char *)buf)[i] = (unsigned char)draw(STREAM_KERNEL);
+}
+
+ssize_t __wrap_getrandom(void *buf, size_t len, unsigned flags)
+{
+	if (!simulated())
+		return __real_getrandom(buf, len, flags);
+	CALL("getrandom", 0);
+	__wrap_arc4random_buf(buf, len);
+	return (ssize_t)len;
 }
 
 int __wrap_getrlimit(int what, struct rlimit *r)

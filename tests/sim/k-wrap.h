@@ -1,6 +1,6 @@
 /*
- * tests/sim/k-wrap.h: the calls that are wrapped (ld --wrap). Makemodule.am names the same ones; a name of libc's that is
- * missing there is found by tests/sim/objects.sh.
+ * tests/sim/k-wrap.h: the calls that are wrapped (ld --wrap). Makemodule.am names the same ones; a name of
+ * libc's that is missing there is found by tests/sim/objects.sh.
  */
 #ifndef SIM_K_WRAP_H
 #define SIM_K_WRAP_H
@@ -17,12 +17,12 @@
 #include "tests/sim/k.h"
 
 /* The daemon makes this call, and it may fail so. */
-#define CALL(name, ...)                                                            \
-	do {                                                                       \
-		static const int errors_[] = { __VA_ARGS__, 0 };                   \
-		int failed_ = call(name, errors_);                                 \
-		if (failed_ < 0)                                                   \
-			return result(failed_);                                    \
+#define CALL(name, ...)                                        \
+	do {                                                   \
+		static const int errors_[] = {__VA_ARGS__, 0}; \
+		int failed_ = call(name, errors_);             \
+		if (failed_ < 0)                               \
+			return result(failed_);                \
 	} while (0)
 
 static inline int result(int64_t r)
@@ -33,7 +33,7 @@ static inline int result(int64_t r)
 	return -1;
 }
 
-#define WRAPPED(type, name, ...)        \
+#define WRAPPED(type, name, ...)         \
 	type __wrap_##name(__VA_ARGS__); \
 	type __real_##name(__VA_ARGS__)
 
@@ -55,6 +55,7 @@ WRAPPED(ssize_t, send, int fd, const void *buf, size_t len, int flags);
 WRAPPED(ssize_t, recv, int fd, void *buf, size_t len, int flags);
 WRAPPED(int, poll, struct pollfd *fds, nfds_t n, int timeout);
 WRAPPED(void, arc4random_buf, void *buf, size_t len);
+WRAPPED(ssize_t, getrandom, void *buf, size_t len, unsigned flags);
 WRAPPED(int, getrlimit, int what, struct rlimit *r);
 WRAPPED(uid_t, geteuid, void);
 WRAPPED(gid_t, getegid, void);

@@ -1,6 +1,6 @@
 /*
- * tests/sim/k.h: what the parts of the simulated machine share. Calls give -errno; the wrappers (k-wrap*.c) turn that
- * into what libc gives.
+ * tests/sim/k.h: what the parts of the simulated machine share. Calls give -errno; the wrappers (k-wrap*.c)
+ *turn that into what libc gives.
  *
  *	k-chance.c   the seed's streams, the ring of notes, mistakes of the simulation's own
  *	k-time.c     clocks, what is to happen, the way into each of the daemon's calls
@@ -39,7 +39,7 @@ struct super {
 	struct super *next;
 	uint32_t dev;
 	uint64_t next_ino, blocks, used, inodes, used_inodes; /* of 4096 bytes; 0 = no bound */
-	uint64_t freed[16]; /* numbers that may come again */
+	uint64_t freed[16];                                   /* numbers that may come again */
 	int n_freed;
 };
 
@@ -72,7 +72,16 @@ struct dentry {
 };
 
 enum file_kind {
-	F_INODE, F_TEXT, F_CGROUP, F_TASKS, F_INOTIFY, F_EPOLL, F_TIMER, F_SIGNAL, F_PROCESS, F_PEER
+	F_INODE,
+	F_TEXT,
+	F_CGROUP,
+	F_TASKS,
+	F_INOTIFY,
+	F_EPOLL,
+	F_TIMER,
+	F_SIGNAL,
+	F_PROCESS,
+	F_PEER
 };
 struct epoll_item {
 	struct file *file;
@@ -88,15 +97,15 @@ struct file {
 	struct inode *inode;
 	size_t at;
 	struct dentry *cursor; /* of a folder: what is to be listed next */
-	int listed;	       /* ., .., then the rest */
+	int listed;            /* ., .., then the rest */
 	struct file *next_reader;
 	bool holds_lock;
 	char *text;
 	size_t len;
 	struct inotify *inotify;
-	struct epoll_item *item;	      /* in the one epoll there is */
+	struct epoll_item *item;                     /* in the one epoll there is */
 	struct epoll_item *ready_first, *ready_last; /* an epoll's */
-	int64_t expires;		      /* a timer's: on the true clock; INT64_MAX = off */
+	int64_t expires;                             /* a timer's: on the true clock; INT64_MAX = off */
 	uint64_t ticks;
 	struct process *process;
 	struct file *next; /* of timers; of a process's pidfds */
@@ -108,7 +117,7 @@ struct process {
 	uint64_t start;
 	int64_t cpu;
 	bool alive;
-	int refs; /* itself, while it lives, and descriptors */
+	int refs;         /* itself, while it lives, and descriptors */
 	struct file *fds; /* pidfds */
 };
 
@@ -116,15 +125,17 @@ struct path {
 	struct inode *dir;     /* where the last name is, NULL = none (/, ., a descriptor) */
 	struct dentry *dentry; /* NULL = not there */
 	struct inode *inode;
-	bool slash;	       /* something was behind the name: it must be a folder */
+	bool up;    /* .. was the last one */
+	bool slash; /* something was behind the name: it must be a folder */
 	size_t len;
 	char name[NAME_LONGEST + 1];
 };
-#define WALK_FOLLOW 1u	   /* the last one, too */
-#define WALK_NO_LINKS 2u   /* RESOLVE_NO_SYMLINKS */
+#define WALK_FOLLOW 1u   /* the last one, too */
+#define WALK_NO_LINKS 2u /* RESOLVE_NO_SYMLINKS */
 #define WALK_NO_XDEV 4u
 #define WALK_BENEATH 8u
-#define WALK_EMPTY 16u	   /* "" is the descriptor */
+#define WALK_PARENT 32u /* for who makes or removes the last name: a slash behind it is told, no more */
+#define WALK_EMPTY 16u  /* "" is the descriptor */
 
 struct k_event {
 	int64_t at;
@@ -137,14 +148,14 @@ struct k_event {
 struct machine {
 	uint64_t seed;
 	struct kernel_hooks hooks;
-	int64_t now, boot;	 /* ns since the machine was made, and when it was booted: mono is the difference */
+	int64_t now, boot; /* ns since the machine was made, and when it was booted: mono is the difference */
 	int64_t slept, slept_ever; /* suspended since boot; asleep or down since ever */
-	int64_t wall_off;	 /* wall - now */
+	int64_t wall_off;          /* wall - now */
 	int64_t held_until;
 	uint64_t calls;
 	bool running, killed, rebooting, power_loss;
 	int64_t down_for;
-	int outside;		 /* the world has the word, though the daemon runs */
+	int outside; /* the world has the word, though the daemon runs */
 	jmp_buf out;
 	struct cred daemon, as;
 	struct process *self;
@@ -168,7 +179,8 @@ void notes_free(void);
 void advance(int64_t to);
 int64_t next_event(void); /* INT64_MAX = none */
 int64_t stamp_now(void);
-int call(const char *name, const int *errors); /* the daemon makes a call: time, what is due, faults; may not return */
+int call(const char *name,
+	 const int *errors); /* the daemon makes a call: time, what is due, faults; may not return */
 void events_free(void);
 void events_begin(void);
 
@@ -177,7 +189,8 @@ struct inode *inode_make(struct super *sb, uint32_t mode, const struct cred *c);
 void inode_put(struct inode *i);
 bool inode_room(struct inode *i, size_t size); /* makes it so large; false = full */
 struct super *super_new(uint64_t blocks, uint64_t inodes);
-struct dentry *dentry_new(struct inode *dir, const char *name, size_t len, struct inode *i); /* without a place */
+struct dentry *dentry_new(struct inode *dir, const char *name, size_t len,
+			  struct inode *i);                                          /* without a place */
 void dentry_name(struct dentry *d, struct inode *dir, const char *name, size_t len); /* another one */
 void dentry_hash(struct dentry *d);
 void dentry_unhash(struct dentry *d);
@@ -203,10 +216,11 @@ struct file *file_new(enum file_kind kind, int flags);
 struct file *file_of_inode(struct dentry *d, struct inode *i, int flags);
 void file_close(struct file *f);
 void file_unlist(struct file **list, const struct file *f);
-int fd_new(struct file *f); /* takes it over, also when it fails */
+int fd_new(struct file *f);   /* takes it over, also when it fails */
 struct file *fd_file(int fd); /* NULL = not open */
 int fd_close(int fd);
-int open_at(const struct cred *c, int dirfd, const char *path, int flags, uint32_t mode, unsigned how, struct file **ret);
+int open_at(const struct cred *c, int dirfd, const char *path, int flags, uint32_t mode, unsigned how,
+	    struct file **ret);
 ssize_t file_read(struct file *f, void *buf, size_t len);
 ssize_t file_write(struct file *f, const void *buf, size_t len);
 ssize_t file_list(struct file *f, void *buf, size_t size);

@@ -1,6 +1,7 @@
 /*
- * tests/sim/real.h: included before all else by the machine's own objects and memdisk's (cc -include): on the link
- * line malloc(3) and its like stand for the daemon's memory, which goes when it is killed. These mean the real ones.
+ * tests/sim/real.h: included before all else by the machine's own objects and memdisk's (cc -include): on the
+ * link line malloc(3) and its like stand for the daemon's memory, which goes when it is killed. These mean
+ * the real ones.
  */
 #ifndef SIM_REAL_H
 #define SIM_REAL_H

@@ -95,6 +95,7 @@ struct truth {
 	uint64_t ino;
 	enum where where;
 	bool unsure;			/* its holder did to it what takes back the promise about beats */
+	bool strange;			/* it has another name, which may go unheard */
 	bool tricky;			/* its last stamp may be credited when it is looked at */
 	int64_t saved;			/* by an editor: another inode, which has to be seen before a release counts */
 	/* what renews it */
