@@ -166,7 +166,8 @@ void world_say_no_daemon(const struct world *w)
 		    "where one runs)",
 		    w->notices);
 	else if (w->newer)
-		say("%s/" LEASE_BEACON_NAME " is of another format, a newer leasewatch's: this klease is too old for it", w->notices);
+		say("%s/" LEASE_BEACON_NAME " is of another format, a newer leasewatch's: this klease is too old for it",
+		    w->notices);
 	else if (!ours)
 		say("no daemon watches %s; `leasewatch --user` starts it", w->notices);
 	else

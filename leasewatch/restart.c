@@ -32,6 +32,7 @@ static int load_one(void *arg, const struct lease *l)
 
 	if (!e)
 		return -ENOMEM;
+	e->user->leases++;
 	e->l = *l;
 	e->l.looked = now;
 	e->l.leader_alive = false; /* until it is found to be */
@@ -91,11 +92,8 @@ static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 	step(w, e, EV_RESTART, w->now.mono, "the daemon has restarted");
 	if (!state_ended(e->l.state))
 		life_follow(w, e);
-	/* Where its CPU is read, and whether it is there at all, only its runtime knows. */
-	if (state_living(e->l.state) && e->act == ACT_NONE && !e->l.record.is_session) {
-		want_act(w, e, ACT_STAT);
-		e->unplaced = true;
-	}
+	/* Where its CPU is read only its runtime knows: asked when it is to be read, not a thousand programs at once. */
+	e->unplaced = state_living(e->l.state) && !e->l.record.is_session;
 	e->view_dirty = true;
 	entry_changed(w, e);
 }
@@ -109,10 +107,18 @@ bool unreadable(struct watcher *w, const char *id)
 	struct ledger_row last;
 	int n = 0;
 
-	if (!w->unreadable || entry_find(w, id))
+	if (!w->unreadable || entry_known(w, id))
 		return false;
 	return registry_history(w->registry, id, 1, &last, &n) < 0 ||
 	       (n == 1 && strcmp(last.to, state_public(ST_REAPED)) != 0 && strcmp(last.to, state_public(ST_DENIED)) != 0);
+}
+
+/* One row that was edited by hand, or by a bug, is no reason to judge nobody. */
+void unreadable_found(struct watcher *w)
+{
+	log_err("%s: cannot be read: %s. What is theirs stays as it is, neither judged nor ended, until the row is mended (see "
+		"\"A lease cannot be read\" in the runbook)", w->paths.db, registry_error(w->registry));
+	w->unreadable = true;
 }
 
 /* What is left in the private folder without a lease: it is over, and was on its way to the archive. */
@@ -121,7 +127,7 @@ static int left_over(void *arg, const char *name)
 	struct watcher *w = arg;
 	const char *id = lease_name_lock_id(name);
 
-	if (!id || (!entry_find(w, id) && !unreadable(w, id)))
+	if (!id || (!entry_known(w, id) && !unreadable(w, id)))
 		(void)locks_archive(&w->house, name, AT_REAP, w->now.wall);
 	return 0;
 }
@@ -135,7 +141,7 @@ static bool says_it_is_over(void *arg, const char *name)
 	struct view v;
 	size_t len;
 
-	if (entry_find(w, name) || lease_name_ask_id(name) || unreadable(w, name))
+	if (entry_known(w, name) || lease_name_ask_id(name) || unreadable(w, name))
 		return true;
 	if (lease_read(w->house.state, name, (uid_t)-1, buf, sizeof(buf), &len, NULL) < 0 || view_parse(buf, len, &v, &err) < 0)
 		return false;
@@ -154,10 +160,7 @@ int restart_load(struct watcher *w)
 	ld.checkpoint = r == 0 ? last.mono : w->now.mono;
 	r = registry_load(w->registry, load_one, &ld);
 	if (r == -EUCLEAN) {
-		/* One row that was edited by hand, or by a bug, is no reason to judge nobody. */
-		log_err("%s: %s. Each stays as it is, is not judged and not ended, until its row is mended (see \"A lease cannot "
-			"be read\" in the runbook)", w->paths.db, registry_error(w->registry));
-		w->unreadable = true;
+		unreadable_found(w);
 	} else if (r < 0) {
 		return r;
 	}

@@ -76,7 +76,6 @@ void session_told(struct watcher *w, struct entry *e, const struct act_answer *a
 {
 	int fd, r;
 
-	e->stat_sent = false;
 	if (!state_living(e->l.state) || e->leader.fd >= 0)
 		return;
 	if (a->outcome == ACT_ABSENT) {

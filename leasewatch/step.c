@@ -21,7 +21,7 @@ static int64_t ms(int64_t ns)
  * The registry cannot be written: nothing is decided on a record that can't be kept. We end; a restart finds
  * the last good one.
  */
-static void registry_failed(struct watcher *w, const char *what)
+void registry_failed(struct watcher *w, const char *what)
 {
 	log_err("%s: %s: %s. Nothing is decided until it can be written; leases stand as they are", w->paths.db, what,
 		registry_error(w->registry));
@@ -372,6 +372,7 @@ int flush(struct watcher *w)
 			entry_free(w, e);
 		}
 	}
+	rest_all(w);
 	while ((x = LIST_FIRST(&w->execs_over)) != NULL) {
 		LIST_REMOVE(x, all);
 		free(x);

@@ -240,7 +240,7 @@ static int prepare(struct registry *r)
 		int rc;
 
 		if (!text) {
-			rc = i == Q_PUT ? row_sql_put(sql) : row_sql_load(sql);
+			rc = i == Q_PUT ? row_sql_put(sql) : i == Q_FIND ? row_sql_find(sql) : row_sql_load(sql);
 			if (rc < 0)
 				return registry_say(r, rc, "the columns of a lease make too long a statement");
 			text = sql;

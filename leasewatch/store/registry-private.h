@@ -26,6 +26,7 @@ enum query {
 	Q_ROLLBACK,
 	Q_PUT,
 	Q_LOAD,
+	Q_FIND,
 	Q_END,
 	Q_LEDGER,
 	Q_HISTORY,

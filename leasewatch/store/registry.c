@@ -242,8 +242,26 @@ int registry_load(struct registry *r, int (*each)(void *arg, const struct lease 
 		ret = registry_fail(r, rc);
 	registry_reset(st);
 	if (ret == 0 && n_bad > 0)
-		ret = registry_say(r, -EUCLEAN, "leases that cannot be read: %d: %s", n_bad, bad);
+		ret = registry_say(r, -EUCLEAN, "%d lease%s: %s", n_bad, n_bad == 1 ? "" : "s", bad);
 	return ret;
+}
+
+int registry_find(struct registry *r, const char *id, struct lease *ret)
+{
+	sqlite3_stmt *st = r->st[Q_FIND];
+	char what[160];
+	int rc, error = 0;
+
+	(void)sqlite3_bind_text(st, 1, id, -1, SQLITE_STATIC);
+	rc = sqlite3_step(st);
+	if (rc == SQLITE_DONE)
+		error = registry_say(r, -ENOENT, "%.14s has no row", id);
+	else if (rc != SQLITE_ROW)
+		error = registry_fail(r, rc);
+	else if (row_read(st, ret, what) < 0)
+		error = registry_say(r, -EUCLEAN, "%.14s (%s)", id, what);
+	registry_reset(st);
+	return error;
 }
 
 static void copy_text(sqlite3_stmt *st, int at, char *to, size_t size)

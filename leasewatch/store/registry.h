@@ -53,6 +53,8 @@ void registry_close(struct registry *r);
  * leases and which columns. each() must not change leases.
  */
 int registry_load(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg);
+/* One of them, as registry_load gives it. -ENOENT: there is no row of that id; -EUCLEAN: it cannot be read. */
+int registry_find(struct registry *r, const char *id, struct lease *ret);
 /* The last n steps of a lease, oldest first, from the ledger (for its state file). */
 int registry_history(struct registry *r, const char *id, int n, struct ledger_row *rows, int *ret_n);
 /* Whether this id was ever used (a live row or a ledger line): ids are never used twice. 1, 0 or -errno. */

@@ -54,8 +54,9 @@ static int an_answer(const char *buf, size_t len, struct lease_error *err)
 
 static void every_reader_tells_a_newer_format_and_believes_nothing_of_it(void **state)
 {
-	static int (*const readers[])(const char *buf, size_t len, struct lease_error *err) = { a_lock,	      a_twin, a_beacon,
-												 a_state_file, an_ask, an_answer };
+	static int (*const readers[])(const char *buf, size_t len, struct lease_error *err) = {
+		a_lock, a_twin, a_beacon, a_state_file, an_ask, an_answer,
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(readers) / sizeof(readers[0]); i++) {
