@@ -51,6 +51,6 @@ printf '#leasewatch 2\nid=%s\nuid=%s\n' "$id" "$(id -u)" >"$W/twin"
 cp "$W/twin" "$(beacon sessions)/$id"
 printf '#leasewatch 1\nid=%s\nsurface=cli\nkind=session\n' "$id" | put active "lock-cli-$(id -un)-$id"
 within 5 "a twin of another format is told of" grep -q "$id: its twin in sessions/: another format, a newer leasewatch" "$W/daemon.log"
-check "the session is served by what its lock says" lives "$id"
+within 5 "the session is served by what its lock says" lives "$id"
 check "the twin stays as it is" same "$W/twin" "$(beacon sessions)/$id"
 finish
