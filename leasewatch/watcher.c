@@ -300,8 +300,8 @@ static void registry_waits(void *arg, int seconds)
 	const struct watcher *w = arg;
 
 	if (seconds == 0)
-		log_warn("%s: somebody else holds it for writing (a shell with an open transaction?): nothing is decided until it "
-			 "is free; in half a minute the daemon ends", w->paths.db);
+		log_warn("%s: somebody else holds it for writing (an open transaction in a shell?): nothing is decided "
+			 "until it is free; in half a minute the daemon ends", w->paths.db);
 	else
 		log_note("%s: waited for it for %d s", w->paths.db, seconds);
 }

@@ -220,7 +220,7 @@ int watcher_run(struct watcher *w);
 int64_t one_grace(struct watcher *w); /* the renew_grace of [defaults] */
 
 /* entry.c: the leases in memory. */
-struct entry *entry_find(struct watcher *w, const char *id); /* wakes it; NULL with w->broken: its row cannot be read */
+struct entry *entry_find(struct watcher *w, const char *id); /* wakes it; NULL with w->broken: the registry fails */
 bool entry_known(struct watcher *w, const char *id);	     /* wakes nobody */
 struct entry *entry_next(struct watcher *w, struct entry *e); /* all that are awake, by id; NULL starts */
 struct entry *entry_after(struct watcher *w, const char *id); /* the first with a larger id; that one may be gone */
@@ -356,11 +356,11 @@ void hold_over(struct watcher *w); /* lifts one whose time has come */
 
 /* restart.c */
 int restart_load(struct watcher *w);
-void row_unreadable(struct watcher *w); /* says so, and what registry_error has of it */
+bool unreadable(struct watcher *w, const char *id); /* of a lease whose row cannot be read */
+void unreadable_found(struct watcher *w);	    /* registry_error says which */
 
 /* tidy.c: state files of what is over, and after a start those that are missing or lie. */
 void tidy_begin(struct watcher *w, bool first);
 void tidy_run(struct watcher *w);
-bool unreadable(struct watcher *w, const char *id); /* of a lease whose row cannot be read */
 
 #endif
