@@ -70,6 +70,8 @@ int bench_calls(void (*fn)(void *arg), void *arg);
 /* The same of a process that runs, for so long; nr[i] is how often call i was begun. 0 or -errno. */
 #define BENCH_CALLS_MAX 512
 int bench_trace(pid_t pid, int64_t length, unsigned nr[BENCH_CALLS_MAX]);
+int64_t bench_of_proc(pid_t pid, const char *file, const char *key); /* the number behind a key in a file of /proc/PID/ */
+int64_t bench_written(pid_t pid); /* bytes that it has had written to disks */
 /* Voluntary context switches so far: each was a sleep, so the difference counts wake-ups. */
 long bench_switches(pid_t pid);
 
