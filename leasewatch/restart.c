@@ -32,6 +32,7 @@ static int load_one(void *arg, const struct lease *l)
 
 	if (!e)
 		return -ENOMEM;
+	e->user->leases++;
 	e->l = *l;
 	e->l.looked = now;
 	e->l.leader_alive = false; /* until it is found to be */
@@ -91,13 +92,25 @@ static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 	step(w, e, EV_RESTART, w->now.mono, "the daemon has restarted");
 	if (!state_ended(e->l.state))
 		life_follow(w, e);
-	/* Where its CPU is read, and whether it is there at all, only its runtime knows. */
-	if (state_living(e->l.state) && e->act == ACT_NONE && !e->l.record.is_session) {
-		want_act(w, e, ACT_STAT);
-		e->unplaced = true;
-	}
+	/* Where its CPU is read only its runtime knows: asked when it is to be read, not a thousand programs at once. */
+	e->unplaced = state_living(e->l.state) && !e->l.record.is_session;
 	e->view_dirty = true;
 	entry_changed(w, e);
+}
+
+/*
+ * By the ledger, since the row may not even have its id: what was begun and has no end there is somebody's lease,
+ * though none that we know of.
+ */
+bool unreadable(struct watcher *w, const char *id)
+{
+	struct ledger_row last;
+	int n = 0;
+
+	if (!w->unreadable || entry_find(w, id))
+		return false;
+	return registry_history(w->registry, id, 1, &last, &n) < 0 ||
+	       (n == 1 && strcmp(last.to, state_public(ST_REAPED)) != 0 && strcmp(last.to, state_public(ST_DENIED)) != 0);
 }
 
 /* What is left in the private folder without a lease: it is over, and was on its way to the archive. */
@@ -106,7 +119,7 @@ static int left_over(void *arg, const char *name)
 	struct watcher *w = arg;
 	const char *id = lease_name_lock_id(name);
 
-	if (!id || !entry_find(w, id))
+	if (!id || (!entry_known(w, id) && !unreadable(w, id)))
 		(void)locks_archive(&w->house, name, AT_REAP, w->now.wall);
 	return 0;
 }
@@ -120,7 +133,7 @@ static bool says_it_is_over(void *arg, const char *name)
 	struct view v;
 	size_t len;
 
-	if (entry_find(w, name) || lease_name_ask_id(name))
+	if (entry_known(w, name) || lease_name_ask_id(name) || unreadable(w, name))
 		return true;
 	if (lease_read(w->house.state, name, (uid_t)-1, buf, sizeof(buf), &len, NULL) < 0 || view_parse(buf, len, &v, &err) < 0)
 		return false;
@@ -138,8 +151,14 @@ int restart_load(struct watcher *w)
 	ld.same_boot = r == 0 && strcmp(last.boot_id, w->boot) == 0 && last.mono <= w->now.mono;
 	ld.checkpoint = r == 0 ? last.mono : w->now.mono;
 	r = registry_load(w->registry, load_one, &ld);
-	if (r < 0)
+	if (r == -EUCLEAN) {
+		/* One row that was edited by hand, or by a bug, is no reason to judge nobody. */
+		log_err("%s: %s. Each stays as it is, is not judged and not ended, until its row is mended (see \"A lease cannot "
+			"be read\" in the runbook)", w->paths.db, registry_error(w->registry));
+		w->unreadable = true;
+	} else if (r < 0) {
 		return r;
+	}
 	/* In two passes: what one lease's end frees must not depend on the order of ids. */
 	for (struct entry *e = entry_next(w, NULL); e && !w->broken; e = entry_next(w, e))
 		take_up(w, e, ld.same_boot);

@@ -21,7 +21,7 @@ static int64_t ms(int64_t ns)
  * The registry cannot be written: nothing is decided on a record that can't be kept. We end; a restart finds
  * the last good one.
  */
-static void registry_failed(struct watcher *w, const char *what)
+void registry_failed(struct watcher *w, const char *what)
 {
 	log_err("%s: %s: %s. Nothing is decided until it can be written; leases stand as they are", w->paths.db, what,
 		registry_error(w->registry));
@@ -155,6 +155,11 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	if (e->quiet && ev == EV_ADMIT) {
 		e->quiet = false;
 		step_first(w, e);
+	}
+	/* The turn must be able to tell of it, before a lock is moved that a crash would have to put back. */
+	if (c->actions & (AC_COMMIT | AC_TAKE | AC_MOVE_IN) && registry_change(w->registry) < 0) {
+		registry_failed(w, "a turn");
+		return;
 	}
 	enum event instead = move_lock(w, e, c, ev);
 	if (instead == EV_NONE) {
@@ -367,6 +372,7 @@ int flush(struct watcher *w)
 			entry_free(w, e);
 		}
 	}
+	rest_all(w);
 	while ((x = LIST_FIRST(&w->execs_over)) != NULL) {
 		LIST_REMOVE(x, all);
 		free(x);

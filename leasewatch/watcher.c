@@ -27,7 +27,7 @@
 
 static bool quiet(struct watcher *w)
 {
-	return entry_next(w, NULL) == NULL;
+	return entry_next(w, NULL) == NULL && w->rests.n == 0;
 }
 
 static int64_t checkpoint_every(struct watcher *w)
@@ -41,10 +41,12 @@ static int64_t checkpoint_every(struct watcher *w)
 static int64_t next_wake(struct watcher *w)
 {
 	struct entry *e = entry_first_due(w);
-	int64_t at = e ? e->due : LEASE_NEVER;
+	int64_t at = e ? e->due : LEASE_NEVER, rest = rests_first_due(&w->rests);
 
-	if (w->admit)
+	if (w->admit || sweeping(w))
 		return w->now.mono;
+	if (rest < at)
+		at = rest;
 	if (w->admit_at < at)
 		at = w->admit_at;
 	if (!quiet(w) && w->checkpoint + checkpoint_every(w) < at)
@@ -120,7 +122,7 @@ static void reload(struct watcher *w)
 	settings_free(w->settings);
 	w->settings = s;
 	w->judge.observe_every = settings_daemon(s)->observe_every;
-	admit_policy_reload(w);
+	policy_reload(w);
 	runtimes_ask_again(w);
 	w->admit = true;
 	if (none)
@@ -187,7 +189,7 @@ static void dispatch(struct watcher *w, struct source *s)
 
 static bool is_live(void *arg, const char *name)
 {
-	return entry_find(arg, name) != NULL;
+	return entry_known(arg, name) || unreadable(arg, name);
 }
 
 void kept(struct watcher *w)
@@ -274,7 +276,7 @@ static void tree_lost(struct watcher *w)
 	watch_close(w->watch);
 	w->watch = NULL;
 	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e))
-		e->watched = false;
+		e->watched = false; /* none at rest is watched */
 	if ((r = open_watch(w)) < 0) {
 		log_err("cannot watch: %s", strerror(-r));
 		w->broken = true;
@@ -304,6 +306,7 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 	if (w->rescan && !w->broken)
 		scan_all(w);
 	scan_doubts(w);
+	sweep_run(w);
 	look_at_due(w);
 	if (w->admit || w->admit_at <= w->now.mono)
 		admit_run(w);
@@ -361,6 +364,17 @@ static int open_sources(struct watcher *w)
 	return open_watch(w);
 }
 
+static void registry_waits(void *arg, int seconds)
+{
+	const struct watcher *w = arg;
+
+	if (seconds == 0)
+		log_warn("%s: somebody else holds it for writing (a shell with an open transaction?): nothing is decided until it "
+			 "is free; in half a minute the daemon ends", w->paths.db);
+	else
+		log_note("%s: waited for it for %d s", w->paths.db, seconds);
+}
+
 static int begin(struct watcher *w)
 {
 	char err[256];
@@ -374,6 +388,7 @@ static int begin(struct watcher *w)
 		log_err("%s", err);
 		return -1;
 	}
+	registry_tell(w->registry, registry_waits, w);
 	clock_read(&w->now);
 	if ((r = open_sources(w)) < 0) {
 		log_err("cannot watch: %s", strerror(-r));
@@ -383,10 +398,11 @@ static int begin(struct watcher *w)
 	w->checkpoint = w->now.mono;
 	w->prune_at = w->now.mono;
 	w->judge.observe_every = settings_daemon(w->settings)->observe_every;
-	if (!turn_begin(w))
+	if (rest_begin(w) < 0 || !turn_begin(w))
 		return -1;
 	if (restart_load(w) < 0) {
-		log_err("the registry cannot be read: %s", registry_error(w->registry));
+		log_err("%s: cannot be read: %s. Nothing was decided and nothing ended: see \"It does not start\" in the runbook",
+			w->paths.db, registry_error(w->registry));
 		return -1;
 	}
 	hold_load(w);
@@ -419,6 +435,7 @@ int watcher_run(struct watcher *w)
 	RB_INIT(&w->by_due);
 	RB_INIT(&w->users);
 	LIST_INIT(&w->changed);
+	LIST_INIT(&w->drowsy);
 	TAILQ_INIT(&w->out);
 	TAILQ_INIT(&w->requests);
 	LIST_INIT(&w->execs);

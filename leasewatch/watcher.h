@@ -19,9 +19,10 @@
 #include <bsd/sys/tree.h>
 
 #include "conf/settings.h"
-#include "core/lease.h"
+#include "core/rest.h"
 #include "lease/duration.h"
 #include "os/clock.h"
+#include "rests.h"
 #include "store/locks.h"
 #include "store/registry.h"
 #include "store/watch.h"
@@ -55,8 +56,8 @@ struct entry {
 	struct source leader, work, waiter; /* pidfds */
 	enum act_verb act;	/* to be sent after the commit; ACT_NONE = none */
 	uint64_t serial;	/* of the act that act_deadline is for */
-	bool stat_sent;		/* a session: it was asked whether it lives */
-	bool unplaced;		/* taken up after a restart: its runtime has not said yet where its CPU is read */
+	bool stat_sent;		/* its runtime was asked: a session, whether it lives; else where its CPU is read */
+	bool unplaced;		/* it was at rest, or taken up after a restart: where its CPU is read is to be asked for */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
 	bool watched, polled;	/* the lock's own watch; where there is none, it is looked at every second */
 	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
@@ -67,7 +68,8 @@ struct entry {
 	char *cgroup;		/* where its CPU is read; NULL = not there */
 	struct lease_process tree;
 	RB_ENTRY(entry) by_id, by_due;
-	LIST_ENTRY(entry) changed;
+	LIST_ENTRY(entry) changed, dozing;
+	bool drowsy;		/* among w->drowsy */
 	TAILQ_ENTRY(entry) request; /* REQUESTED: among w->requests */
 	TAILQ_ENTRY(entry) out; /* waits for a free act */
 	bool in_out;
@@ -143,6 +145,13 @@ struct runtime {
 	SLIST_ENTRY(runtime) all;
 };
 
+/* What all leases at rest are woken for, so many a turn: new settings, a hold that is to stand in their state files. */
+struct sweep {
+	uint32_t at;
+	bool policies, views;
+	int fresh; /* leases that the new settings would have ended */
+};
+
 RB_HEAD(entries_by_id, entry);
 RB_HEAD(entries_by_due, entry);
 RB_HEAD(users, user);
@@ -173,6 +182,10 @@ struct watcher {
 	struct entries_by_due by_due;
 	struct users users;
 	LIST_HEAD(, entry) changed;
+	LIST_HEAD(, entry) drowsy; /* at the end of the turn those of them that may go to rest do */
+	struct rests rests;
+	struct lease at_rest; /* the one that is looked at */
+	struct sweep sweep;
 	TAILQ_HEAD(, entry) out, requests;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
 	LIST_HEAD(, flight) flights;
@@ -184,6 +197,7 @@ struct watcher {
 	int64_t admit_at;	/* mono; when a user's next start may be admitted that was not now */
 	uint64_t serial, admissions;
 	bool rescan, stop, broken;
+	bool unreadable; /* the registry has leases that cannot be read: nothing is done to what is theirs */
 	bool admit;	/* somebody came, or a place was freed: admission is to look, in this turn or at once in the next */
 	int ready_fd;	/* written to once when ready; -1 = nobody waits */
 };
@@ -192,11 +206,13 @@ struct watcher {
 int watcher_run(struct watcher *w);
 
 /* entry.c: the leases in memory. */
-struct entry *entry_find(struct watcher *w, const char *id);
-struct entry *entry_next(struct watcher *w, struct entry *e); /* all of them, by id; NULL starts */
+struct entry *entry_find(struct watcher *w, const char *id); /* wakes it; NULL with w->broken: its row cannot be read */
+bool entry_known(struct watcher *w, const char *id);	     /* wakes nobody */
+struct entry *entry_next(struct watcher *w, struct entry *e); /* all that are awake, by id; NULL starts */
 struct entry *entry_first_due(struct watcher *w);
 struct entry *entry_next_due(struct entry *e);
-struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid); /* in the tree of ids; NULL = no memory */
+/* In the tree of ids, not yet counted as its user's; NULL = no memory. */
+struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid);
 void entry_free(struct watcher *w, struct entry *e);
 void entry_due(struct watcher *w, struct entry *e, int64_t at);
 void entry_changed(struct watcher *w, struct entry *e);
@@ -213,6 +229,22 @@ int flush(struct watcher *w);	 /* after the commit: acts and state files */
 bool turn_begin(struct watcher *w);
 bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's steps were rolled back by ending */
 
+void registry_failed(struct watcher *w, const char *what); /* what: "a row" and the like, that could not be kept or read */
+
+/* doze.c: leases go to rest and are woken. */
+struct entry *entry_wake(struct watcher *w, uint32_t n);
+void entry_dozes(struct watcher *w, struct entry *e); /* it was looked at: at the end of the turn it may go to rest */
+int rest_begin(struct watcher *w);
+void rest_all(struct watcher *w);		       /* those who doze, and may */
+void look_at_rest(struct watcher *w, uint32_t n);      /* and wakes it when anything is due */
+bool rest_look(struct watcher *w, const char *id, const char *name); /* false: none of that id and name rests */
+bool rest_seen(struct watcher *w, const char *id, const char *name); /* the same, by a scan: it is where it belongs */
+void rest_unseen_due(struct watcher *w); /* after the scan: the others are to be looked for */
+void policy_reload(struct watcher *w);
+void sweep_begin(struct watcher *w, bool policies, bool views);
+bool sweeping(const struct watcher *w);
+void sweep_run(struct watcher *w);
+
 /* scan.c: names. */
 void scan_name(struct watcher *w, enum watch_kind kind, const char *name);
 void scan_all(struct watcher *w);
@@ -228,6 +260,7 @@ void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, c
 void look(struct watcher *w, struct entry *e);
 void look_at_lock(struct watcher *w, struct entry *e); /* of this, only what the tree says of its lock */
 void look_at_due(struct watcher *w);
+enum event beat_of(const struct lease *l); /* what a beat is for it */
 
 /* admit.c */
 /* final: a second look; what is wrong with it now is judged. */
@@ -235,7 +268,8 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 void admit_run(struct watcher *w);
 void admit_wait(struct watcher *w, struct entry *e); /* a request that waits on: until when, or denied */
 void admit_add(struct watcher *w, struct entry *e);  /* a new one, or one of the registry's */
-void admit_policy_reload(struct watcher *w);
+/* New settings for one that lives: what would be due by them now gets a fresh full period. True: something would be. */
+bool admit_policy_take(struct watcher *w, struct entry *e);
 void runtimes_ask_again(struct watcher *w); /* of those that did not work */
 
 /* life.c: pidfds of leaders, keepers, waiters. */
@@ -286,5 +320,6 @@ void hold_over(struct watcher *w); /* lifts one whose time has come */
 
 /* restart.c */
 int restart_load(struct watcher *w);
+bool unreadable(struct watcher *w, const char *id); /* of a lease whose row cannot be read */
 
 #endif

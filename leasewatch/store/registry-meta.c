@@ -96,7 +96,7 @@ int registry_find_generation(struct registry *r)
 	}
 	error = largest_generation(r, "SELECT max(generation) FROM ledger", &largest);
 	if (error == 0)
-		error = largest_generation(r, "SELECT max(generation) FROM lease", &largest);
+		error = largest_generation(r, "SELECT max(generation) FROM lease WHERE typeof(generation) = 'integer'", &largest);
 	if (error == 0)
 		r->generation = largest;
 	return error;

@@ -109,6 +109,14 @@ int row_sql_load(char sql[ROW_SQL_SIZE])
 	return r < 0 ? r : add(sql, &len, " FROM lease");
 }
 
+int row_sql_find(char sql[ROW_SQL_SIZE])
+{
+	int r = row_sql_load(sql);
+	size_t len = strlen(sql);
+
+	return r < 0 ? r : add(sql, &len, " WHERE id = ?1");
+}
+
 static int bind_text(sqlite3_stmt *st, int at, const char *s, size_t size)
 {
 	size_t len = strnlen(s, size);

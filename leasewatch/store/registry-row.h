@@ -19,6 +19,7 @@
  */
 int row_sql_put(char sql[ROW_SQL_SIZE]);
 int row_sql_load(char sql[ROW_SQL_SIZE]);
+int row_sql_find(char sql[ROW_SQL_SIZE]); /* the same of one, ?1 = its id */
 /* -EINVAL: not a lease that can be kept (no id, an ended state, a record that does not format). */
 int row_bind(sqlite3_stmt *st, const struct lease *l);
 /* -EBADMSG with what is wrong and in which column; *ret is whole on success only. */
