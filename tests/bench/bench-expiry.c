@@ -209,7 +209,7 @@ static void with_others(int others, int n, struct phases *ret)
 	touch_all(&w, l, others);
 	world_settle(&w);
 	touch_all(&w, l, others);
-	(void)kill(due.beats, SIGKILL);
+	world_child_end(due.beats);
 	start = bench_now() + DUE_TTL + MS(500, 100);
 	for (int i = 0; i < rounds; i++)
 		due_plan(&due, n, quiet[i] = start + i * (2 * WINDOW + LEASE_NS_PER_S / 2), WINDOW);
@@ -224,7 +224,7 @@ static void with_others(int others, int n, struct phases *ret)
 		bare_loop(&w, n, &ret->bare);
 	}
 	bench_until(storm[rounds - 1] + STORM_WINDOW + LEASE_NS_PER_S);
-	(void)kill(beats, SIGKILL);
+	world_child_end(beats);
 	due_read(&due, &w);
 	if (due.missing > 0 || due.twice > 0)
 		bench_fail("not every lease that was due was destroyed once, and in time to be counted", 0);

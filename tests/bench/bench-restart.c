@@ -126,7 +126,7 @@ int main(void)
 		  bench_median(&f, 0), bench_median(&f, 1), bench_median(&f, 2));
 	bench_raw("either: ready after %.0f ms (%.0f ms of CPU)", bench_percentile(ready, ended, 0.5),
 		  bench_percentile(cpu, ended, 0.5));
-	(void)kill(keeper, SIGKILL);
+	world_child_end(keeper);
 	world_lives(&w, n, "after all those restarts");
 	bench_aim("restart-find", bench_ratio(&f, 0, 2), "x find(1)", 0.5);
 	bench_aim("restart-crash-find", bench_ratio(&f, 1, 2), "x find(1)", 1.0);

@@ -100,7 +100,7 @@ void due_read(struct due_set *s, const struct world *w)
 	char line[128], path[400];
 	FILE *f;
 
-	(void)kill(s->beats, SIGKILL);
+	world_child_end(s->beats);
 	(void)snprintf(path, sizeof(path), "%s/home/stamps", w->dir);
 	f = fopen(path, "re");
 	if (!f || !sorted)

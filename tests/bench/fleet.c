@@ -140,7 +140,7 @@ void fleet_measure(struct fleet *f, int64_t span, struct fleet_cost *ret)
 
 void fleet_close(struct fleet *f)
 {
-	(void)kill(f->beats, SIGKILL);
+	world_child_end(f->beats);
 	world_lives(&f->w, f->n, "after all those beats");
 	world_close(&f->w);
 	free(f->leases);

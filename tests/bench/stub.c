@@ -2,6 +2,7 @@
  * stub: what the benches start. It says when its main() was reached, and does nothing else.
  *
  *	stub stamp FILE TAG	as a command: "TAG NS\n" is added to FILE
+ *	stub sleep		as a leader: it lives until it is killed
  *	stub VERB		as the runtime `bench` (lease-runtime(7)): a workload that always runs; destroy and resume add
  *				"ID NS\n" to $HOME/stamps
  */
@@ -31,6 +32,8 @@ int main(int argc, char **argv)
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!strcmp(verb, "stamp") && argc == 4)
 		return stamp(argv[2], argv[3], &now);
+	if (!strcmp(verb, "sleep"))
+		return pause();
 	if (!strcmp(verb, "capabilities"))
 		return puts("protocol=1\nhibernate=frozen\nsnapshot=no") == EOF;
 	if (!strcmp(verb, "stat"))

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lease/tree.h"
@@ -87,6 +88,13 @@ pid_t world_child(void)
 	if (pid == 0)
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return pid;
+}
+
+void world_child_end(pid_t pid)
+{
+	(void)kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 }
 
 pid_t world_keep(const struct world *w, const struct world_lease *l, int n, const volatile bool *keep, int64_t every)

@@ -63,6 +63,7 @@ int64_t world_registry_size(const struct world *w); /* bytes of its files on tmp
  */
 volatile bool *world_flags(int n);
 pid_t world_child(void); /* fork; it goes when we go */
+void world_child_end(pid_t pid);
 void world_touch(const struct world *w, const struct world_lease *l); /* one beat; a lease that is gone is a failure */
 pid_t world_keep(const struct world *w, const struct world_lease *l, int n, const volatile bool *keep, int64_t every);
 void world_close(struct world *w);
