@@ -171,9 +171,9 @@ void look(struct watcher *w, struct entry *e)
 		judge(w, e);
 }
 
-static bool may_peek(const struct watcher *w, int64_t due, const struct policy *p)
+static bool may_peek(const struct watcher *w, int64_t due, int64_t renew_grace)
 {
-	return due - w->now.mono <= p->renew_grace / PEEK_PART;
+	return due - w->now.mono <= renew_grace / PEEK_PART;
 }
 
 static void peek_awake(struct watcher *w, int64_t until)
@@ -182,7 +182,7 @@ static void peek_awake(struct watcher *w, int64_t until)
 
 	for (int i = 0; i < WATCHER_SLICE && e && e->due <= until && !w->broken; i++, e = next) {
 		next = entry_next_due(e);
-		if (e->l.state != ST_ACTIVE || e->peeked == e->due || !may_peek(w, e->due, &e->l.policy))
+		if (e->l.state != ST_ACTIVE || e->peeked == e->due || !may_peek(w, e->due, e->l.policy.renew_grace))
 			continue;
 		e->peeked = e->due;
 		look(w, e);
@@ -198,7 +198,7 @@ static void peek_at_rest(struct watcher *w, int64_t until)
 	for (int i = 0; i < WATCHER_SLICE && (first = heap_first(&w->rests.peeks)) != NULL && first->due <= until; i++) {
 		if (w->broken)
 			return;
-		if (may_peek(w, first->due, rests_policy(&w->rests, first->item))) {
+		if (may_peek(w, first->due, rests_terms(&w->rests, first->item)->renew_grace)) {
 			look_at_rest(w, first->item);
 			continue;
 		}

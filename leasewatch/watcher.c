@@ -43,7 +43,7 @@ static int64_t next_wake(struct watcher *w)
 	struct entry *e = entry_first_due(w);
 	int64_t at = e ? e->due : LEASE_NEVER, rest = rests_first_due(&w->rests);
 
-	if (w->admit || sweeping(w))
+	if (w->admit || sweeping(w) || w->tidy.on)
 		return w->now.mono;
 	if (rest < at)
 		at = rest;
@@ -187,11 +187,6 @@ static void dispatch(struct watcher *w, struct source *s)
 	}
 }
 
-static bool is_live(void *arg, const char *name)
-{
-	return entry_known(arg, name) || unreadable(arg, name);
-}
-
 void kept(struct watcher *w)
 {
 	int64_t at = w->now.mono + ENDED_KEEP + 60 * LEASE_NS_PER_S;
@@ -221,11 +216,10 @@ static void upkeep(struct watcher *w)
 {
 	hold_over(w);
 	room(w);
+	tidy_run(w);
 	if (w->now.mono < w->prune_at)
 		return;
-	int r = statefile_prune(w->house.state, w->now.wall, ENDED_KEEP, is_live, w);
-	if (r < 0)
-		log_warn("old state files cannot be removed: %s", strerror(-r));
+	tidy_begin(w, false);
 	locks_prune(&w->house, w->now.wall, settings_daemon(w->settings)->archive_keep);
 	/* The archive is looked through once a day; state files sooner, while some wait for it. */
 	w->prune_at = w->now.mono + INT64_C(86400) * LEASE_NS_PER_S;
@@ -235,14 +229,10 @@ static void upkeep(struct watcher *w)
 
 static void checkpoint(struct watcher *w)
 {
-	struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall };
-
 	if (quiet(w) || w->now.mono - w->checkpoint < checkpoint_every(w))
 		return;
-	memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
-	if (registry_checkpoint(w->registry, &c) < 0)
+	if (checkpoint_write(w) < 0)
 		log_err("the checkpoint cannot be written: %s", registry_error(w->registry));
-	w->checkpoint = w->now.mono;
 }
 
 static int open_watch(struct watcher *w)
@@ -411,7 +401,7 @@ static int begin(struct watcher *w)
 	look_at_due(w);
 	if (w->admit)
 		admit_run(w);
-	upkeep(w);
+	tidy_begin(w, true);
 	if (!turn_commit(w) || flush(w) < 0)
 		return -1;
 	beacon_write(w);
@@ -451,9 +441,8 @@ int watcher_run(struct watcher *w)
 	}
 	/* What it knew at the end is worth a restart's time: nothing of this downtime is older than now. */
 	if (w->registry && !w->broken) {
-		struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall };
-		memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
-		(void)registry_checkpoint(w->registry, &c);
+		clock_read(&w->now);
+		(void)checkpoint_write(w);
 	}
 	registry_close(w->registry);
 	return r;

@@ -25,6 +25,7 @@
 #include "rests.h"
 #include "store/locks.h"
 #include "store/registry.h"
+#include "store/statefiles.h"
 #include "store/watch.h"
 #include "wire.h"
 
@@ -148,8 +149,14 @@ struct runtime {
 /* What all leases at rest are woken for, so many a turn: new settings, a hold that is to stand in their state files. */
 struct sweep {
 	uint32_t at;
-	bool policies, views;
+	bool policies, views, unshown; /* unshown: only those whose state file was not met */
 	int fresh; /* leases that the new settings would have ended */
+};
+
+/* state/ is looked through, so many names a turn. */
+struct tidy {
+	bool on, first; /* first: after the start */
+	struct statefile_walk walk;
 };
 
 RB_HEAD(entries_by_id, entry);
@@ -186,6 +193,8 @@ struct watcher {
 	struct rests rests;
 	struct lease at_rest; /* the one that is looked at */
 	struct sweep sweep;
+	struct tidy tidy;
+	int64_t away;	    /* ns without a daemon in this boot, in all */
 	TAILQ_HEAD(, entry) out, requests;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
 	LIST_HEAD(, flight) flights;
@@ -225,6 +234,7 @@ struct lock_ref lock_of(const struct entry *e);
 void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const char *why);
 void step_first(struct watcher *w, struct entry *e); /* a new request's ledger line */
 void want_act(struct watcher *w, struct entry *e, enum act_verb verb); /* sent after the commit */
+int checkpoint_write(struct watcher *w);
 int flush(struct watcher *w);	 /* after the commit: acts and state files */
 bool turn_begin(struct watcher *w);
 bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's steps were rolled back by ending */
@@ -242,6 +252,7 @@ bool rest_seen(struct watcher *w, const char *id, const char *name); /* the same
 void rest_unseen_due(struct watcher *w); /* after the scan: the others are to be looked for */
 void policy_reload(struct watcher *w);
 void sweep_begin(struct watcher *w, bool policies, bool views);
+void sweep_unshown(struct watcher *w);
 bool sweeping(const struct watcher *w);
 void sweep_run(struct watcher *w);
 
@@ -320,6 +331,11 @@ void hold_over(struct watcher *w); /* lifts one whose time has come */
 
 /* restart.c */
 int restart_load(struct watcher *w);
+void row_unreadable(struct watcher *w); /* says so, and what registry_error has of it */
+
+/* tidy.c: state files of what is over, and after a start those that are missing or lie. */
+void tidy_begin(struct watcher *w, bool first);
+void tidy_run(struct watcher *w);
 bool unreadable(struct watcher *w, const char *id); /* of a lease whose row cannot be read */
 
 #endif

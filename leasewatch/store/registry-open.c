@@ -32,6 +32,14 @@ static const char *const queries[Q_MAX] = {
 	[Q_META_SET] = "INSERT INTO meta(key, value) VALUES(?1, ?2) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
 	[Q_META_DELETE] = "DELETE FROM meta WHERE key = ?1",
 	[Q_META_GET] = "SELECT value FROM meta WHERE key = ?1",
+	[Q_RESTS] = "SELECT lock, rest FROM lease WHERE rest IS NOT NULL",
+};
+
+/* Which whole rows. */
+static const char *const rows_of[Q_MAX] = {
+	[Q_LOAD] = "",
+	[Q_OTHERS] = " WHERE rest IS NULL",
+	[Q_FIND] = " WHERE id = ?1",
 };
 
 /*
@@ -240,7 +248,7 @@ static int prepare(struct registry *r)
 		int rc;
 
 		if (!text) {
-			rc = i == Q_PUT ? row_sql_put(sql) : i == Q_FIND ? row_sql_find(sql) : row_sql_load(sql);
+			rc = i == Q_PUT ? row_sql_put(sql) : row_sql_load(sql, rows_of[i]);
 			if (rc < 0)
 				return registry_say(r, rc, "the columns of a lease make too long a statement");
 			text = sql;
