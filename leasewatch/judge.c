@@ -83,7 +83,7 @@ static bool beat_matters(const struct lease *l)
 
 static void arm(struct watcher *w, struct entry *e)
 {
-	bool want = beat_matters(&e->l) && e->place == AT_ACTIVE;
+	bool want = (beat_matters(&e->l) || (e->silent && !e->l.lock_lost)) && e->place == AT_ACTIVE;
 
 	if (!want && (e->watched || e->polled)) {
 		if (e->watched && w->watch)
@@ -113,6 +113,7 @@ static void judge(struct watcher *w, struct entry *e)
 		admit_wait(w, e);
 		return;
 	}
+	int64_t silent_from = breaker_look(w, e);
 	/* Each event moves the state or a mark, or is held up; the bound is for a mistake of ours. */
 	for (int i = 0; i < 16 && !w->broken && !state_ended(l->state) && e->retry <= w->now.mono; i++) {
 		lease_verdict(l, &w->judge, w->now.mono, &v);
@@ -137,11 +138,31 @@ static void judge(struct watcher *w, struct entry *e)
 		}
 		if (v.event == EV_NONE)
 			break;
+		if (v.event == EV_EXPIRY_DUE && l->state != ST_LINGERING) {
+			enum breaker_says says = breaker_ask(w, e);
+			if (says == BREAKER_WAIT) {
+				v.look_at = w->now.mono + 1; /* in the next turn */
+				break;
+			}
+			if (says == BREAKER_HOLD)
+				continue;
+		}
+		if (v.event == EV_BREAKER && !runtime_hibernates(w, l->policy.runtime)) {
+			l->spared = true; /* only held */
+			continue;
+		}
 		step(w, e, v.event, w->now.mono, v.why);
+	}
+	if (v.held != e->held) {
+		e->held = v.held;
+		e->view_dirty = true;
+		entry_changed(w, e);
 	}
 	if (state_ended(l->state))
 		return;
 	arm(w, e);
+	if (silent_from < v.look_at)
+		v.look_at = silent_from;
 	if (e->retry > w->now.mono && e->retry < v.look_at)
 		v.look_at = e->retry;
 	entry_due(w, e, e->polled && v.look_at > w->now.mono + POLL ? w->now.mono + POLL : v.look_at);
@@ -187,6 +208,7 @@ void look_at_due(struct watcher *w)
 	struct entry *e;
 	int i;
 
+	breaker_tick(w);
 	for (i = 0; i < WATCHER_SLICE && (e = entry_first_due(w)) != NULL && e->due <= w->now.mono; i++) {
 		entry_due(w, e, LEASE_NEVER);
 		look(w, e);

@@ -54,6 +54,7 @@ static int load_one(void *arg, const struct lease *l)
 		fair_started(w, e, 1);
 	if (e->l.state == ST_REQUESTED)
 		admit_add(w, e);
+	breaker_taken_up(w, e);
 	entry_due(w, e, now);
 	ld->n++;
 	return 0;
@@ -137,6 +138,7 @@ int restart_load(struct watcher *w)
 		return r;
 	ld.same_boot = r == 0 && strcmp(last.boot_id, w->boot) == 0 && last.mono <= w->now.mono;
 	ld.checkpoint = r == 0 ? last.mono : w->now.mono;
+	breaker_load(w, w->now.mono - ld.checkpoint);
 	r = registry_load(w->registry, load_one, &ld);
 	if (r < 0)
 		return r;

@@ -181,6 +181,7 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		return;
 	}
 	lease_apply(l, ev, at, w->now.mono, w->now.wall, because);
+	breaker_stepped(w, e, ev, deadline);
 	if (from == ST_REQUESTED && l->state != ST_REQUESTED)
 		TAILQ_REMOVE(&w->requests, e, request);
 	/*
@@ -288,6 +289,12 @@ static void write_view(struct watcher *w, struct entry *e)
 	if (w->hold_wall != 0)
 		(void)snprintf(held, sizeof(held), "held by %s: nothing is destroyed until the hold is lifted or over",
 			       w->hold_by);
+	else if (e->held) {
+		char words[BREAKER_WORDS];
+
+		breaker_words(&w->judge.breaker, words);
+		(void)snprintf(held, sizeof(held), "held by the breaker (%s): not reaped until it lets go", words);
+	}
 	view_of(&e->l, w->now.mono, w->now.wall, held, &v);
 	if (registry_history(w->registry, e->l.id, VIEW_HISTORY, rows, &n) < 0)
 		n = 0;

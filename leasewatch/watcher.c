@@ -51,6 +51,8 @@ static int64_t next_wake(struct watcher *w)
 		at = w->checkpoint + checkpoint_every(w);
 	if (w->hold_wall != 0 && w->judge.hold_until < at)
 		at = w->judge.hold_until;
+	if (w->judge.breaker.until != 0 && w->judge.breaker.until < at)
+		at = w->judge.breaker.until;
 	if (w->prune_at < at)
 		at = w->prune_at;
 	if (w->scan_at < at)
@@ -418,6 +420,9 @@ int watcher_run(struct watcher *w)
 	RB_INIT(&w->by_id);
 	RB_INIT(&w->by_due);
 	RB_INIT(&w->users);
+	RB_INIT(&w->silence.parties);
+	TAILQ_INIT(&w->silence.leases);
+	TAILQ_INIT(&w->silence.ended);
 	LIST_INIT(&w->changed);
 	TAILQ_INIT(&w->out);
 	TAILQ_INIT(&w->requests);

@@ -57,6 +57,9 @@ struct entry {
 	uint64_t serial;	/* of the act that act_deadline is for */
 	bool stat_sent;		/* a session: it was asked whether it lives */
 	bool unplaced;		/* taken up after a restart: its runtime has not said yet where its CPU is read */
+	bool counted;		/* among those that may fall silent: see breaker.c */
+	bool held;		/* due by silence, and the breaker holds it: its state file says so */
+	struct party *silent;	/* marked: its ttl is nearly over; NULL = not */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
 	bool watched, polled;	/* the lock's own watch; where there is none, it is looked at every second */
 	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
@@ -70,6 +73,7 @@ struct entry {
 	LIST_ENTRY(entry) changed;
 	TAILQ_ENTRY(entry) request; /* REQUESTED: among w->requests */
 	TAILQ_ENTRY(entry) out; /* waits for a free act */
+	TAILQ_ENTRY(entry) silents;
 	bool in_out;
 };
 
@@ -143,6 +147,17 @@ struct runtime {
 	SLIST_ENTRY(runtime) all;
 };
 
+/* What breaker.c keeps. */
+struct silence {
+	RB_HEAD(parties, party) parties;
+	TAILQ_HEAD(, entry) leases; /* the marked; those looked at last come last */
+	int n, left;		    /* of them; of these are still to be looked at, for a question that waits */
+	TAILQ_HEAD(, party) ended;  /* that had a lease end by silence within the last window; oldest first */
+	struct breaker_count count;
+	int64_t fresh_at;	    /* mono; the last slice of looks */
+	int64_t unseen;		    /* mono; what was due by then has not been looked at since the start; 0 = all was */
+};
+
 RB_HEAD(entries_by_id, entry);
 RB_HEAD(entries_by_due, entry);
 RB_HEAD(users, user);
@@ -161,6 +176,7 @@ struct watcher {
 	int64_t skew;	    /* boot - mono, as last seen: grows by a suspend */
 	int64_t timer_set;  /* what the timerfd is set to; LEASE_NEVER = off */
 	struct judge judge;
+	struct silence silence;
 	int64_t hold_wall;  /* wall ns; 0 = no hold */
 	char hold_by[64];
 	int64_t checkpoint; /* mono; the last one written */
@@ -229,6 +245,20 @@ void look(struct watcher *w, struct entry *e);
 void look_at_lock(struct watcher *w, struct entry *e); /* of this, only what the tree says of its lock */
 void look_at_due(struct watcher *w);
 
+/* breaker.c: mass silence; core/breaker.h says what it is about. */
+/* After each look: marks a lease that has fallen silent. Gives when it will have (LEASE_NEVER: it has, or never). */
+int64_t breaker_look(struct watcher *w, struct entry *e);
+/* After each step; expires: when its ttl was over before it. */
+void breaker_stepped(struct watcher *w, struct entry *e, enum event ev, int64_t expires);
+void breaker_taken_up(struct watcher *w, struct entry *e); /* one of the registry's */
+enum breaker_says { BREAKER_REAP, BREAKER_HOLD, BREAKER_WAIT };
+/* Whether a lease that is due by silence is reaped. WAIT: ask again in the next turn. */
+enum breaker_says breaker_ask(struct watcher *w, const struct entry *e);
+void breaker_tick(struct watcher *w); /* ends a trip whose time is over, or whose reason has gone */
+bool breaker_let_go(struct watcher *w, uint32_t uid); /* by hand; false: it had not tripped */
+void breaker_hold_over(struct watcher *w); /* a hold was lifted or is over: what it held is not held again */
+void breaker_load(struct watcher *w, int64_t away); /* ns without a daemon */
+
 /* admit.c */
 /* final: a second look; what is wrong with it now is judged. */
 void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, const struct lease_stat *st, bool final);
@@ -237,6 +267,7 @@ void admit_wait(struct watcher *w, struct entry *e); /* a request that waits on:
 void admit_add(struct watcher *w, struct entry *e);  /* a new one, or one of the registry's */
 void admit_policy_reload(struct watcher *w);
 void runtimes_ask_again(struct watcher *w); /* of those that did not work */
+bool runtime_hibernates(struct watcher *w, const char *name); /* as far as is known: it may not have answered yet */
 
 /* life.c: pidfds of leaders, keepers, waiters. */
 void life_follow(struct watcher *w, struct entry *e);
