@@ -25,7 +25,7 @@ struct lease_beacon {
 	int64_t hold_until; /* wall ms; 0 = none */
 	char hold_by[64];
 	int64_t breaker_until; /* wall ms; 0 = not tripped */
-	char breaker_why[64];
+	char breaker_why[96];
 };
 int lease_beacon_format(const struct lease_beacon *b, char *buf, size_t size, size_t *ret_len);
 int lease_beacon_parse(const char *buf, size_t len, struct lease_beacon *ret, struct lease_error *err);

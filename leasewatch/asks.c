@@ -39,7 +39,7 @@ static void answer(struct watcher *w, const char *ask, const char *result, const
 void beacon_write(struct watcher *w)
 {
 	struct lease_beacon b = { .user_mode = w->paths.user_mode, .hold_until = w->hold_wall / LEASE_NS_PER_MS };
-	const struct breaker *breaker = &w->judge.breaker;
+	const struct breaker *breaker = w->silence.shown;
 	char buf[LEASE_FILE_MAX];
 	size_t len;
 
@@ -48,9 +48,11 @@ void beacon_write(struct watcher *w)
 	(void)snprintf(b.sessions, sizeof(b.sessions), "%s", w->paths.sessions);
 	(void)snprintf(b.hold_by, sizeof(b.hold_by), "%s", w->hold_by);
 	memcpy(b.boot, w->boot, sizeof(b.boot));
-	if (breaker->until != 0) {
+	if (breaker) {
 		b.breaker_until = (w->now.wall + breaker->until - w->now.mono) / LEASE_NS_PER_MS;
 		breaker_words(breaker, b.breaker_why);
+		if (w->silence.tripped > 1)
+			(void)strlcat(b.breaker_why, ", and others", sizeof(b.breaker_why));
 	}
 	if (lease_process_self(&b.daemon) < 0)
 		log_warn("our own start time cannot be read: klease will think that no daemon runs");

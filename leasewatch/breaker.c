@@ -1,15 +1,12 @@
 /*
- * breaker.c: counts, so that core/breaker.c can tell mass silence before the first of it is reaped.
+ * breaker.c: mass silence is held. It trips before the first of it is reaped, is told of, and lets go: when its time is
+ * over, by hand, or when all are heard again. core/breaker.c decides; breaker-count.c has counted.
  *
- * What is counted is kept as it changes, and asking costs nothing that grows with the leases: a lease that is
- * silent (breaker_silent_from) is marked at the look that finds it so, which is one window before its end, and
- * unmarked by the step that renews or ends it. Its lock is watched meanwhile. So the number of those who would end
- * within one window is there at any time. A `party` is what counts as one session: a session with all that is
- * bound to it, or a lease that is bound to none. There is one in memory only while it is silent, was so lately, or
- * has leases bound to it.
+ * Where one user's sessions fall silent in masses, that user's are held; everybody's are only where it stands without
+ * any one user: nobody makes the ends of others late by falling silent on purpose.
  *
- * Only when that number would trip are the locks of the silent looked at afresh, WATCHER_SLICE in a turn; who asked
- * waits for it. Those that were beaten since are unmarked by that look.
+ * Only when it would trip are the locks of the silent looked at afresh, WATCHER_SLICE in a turn; who asked waits for
+ * it. Those that were beaten since are counted no longer by that look.
  */
 #include "config.h"
 
@@ -20,231 +17,64 @@
 #include "os/log.h"
 #include "watcher.h"
 
-#define KEY "breaker" /* in the registry's meta */
+#define KEY "breaker" /* in the registry's meta; a user's own: and the uid */
+#define KEY_SIZE 32
 
-struct party {
-	uint32_t uid;
-	char id[LEASE_ID_SIZE]; /* the session's, or the lease's own */
-	int bound;    /* living leases that are bound to it */
-	int silent;   /* marked leases of it */
-	bool self;    /* that session lives itself */
-	int64_t over; /* mono; when one of it last ended by silence; 0 = none within a window */
-	RB_ENTRY(party) by_key;
-	TAILQ_ENTRY(party) ended;
-};
-
-static int cmp_party(const struct party *a, const struct party *b)
-{
-	if (a->uid != b->uid)
-		return a->uid < b->uid ? -1 : 1;
-	return strcmp(a->id, b->id);
-}
-
-RB_PROTOTYPE(parties, party, by_key, cmp_party);
-RB_GENERATE(parties, party, by_key, cmp_party)
-
-/* It may end by silence: what lingers has lost its session, which is proof. */
-static bool may_fall_silent(enum state s)
-{
-	return state_living(s) && s != ST_LINGERING;
-}
-
-static bool is_bound(const struct entry *e)
-{
-	return !e->l.record.is_session && e->l.record.session[0];
-}
-
-static struct party *party_find(struct watcher *w, const struct entry *e)
-{
-	struct party key = { .uid = e->l.uid };
-
-	memcpy(key.id, is_bound(e) ? e->l.record.session : e->l.id, sizeof(key.id));
-	return RB_FIND(parties, &w->silence.parties, &key);
-}
-
-/* What a party adds to the sums: taken out before it changes, put in after. */
-static void sums(struct watcher *w, const struct party *p, int by)
-{
-	if (p->silent > 0 || p->over != 0)
-		w->silence.count.silent += by;
-	/* One that lives itself is counted without its party. */
-	if (!p->self && (p->bound > 0 || p->over != 0))
-		w->silence.count.living += by;
-}
-
-static struct party *party_get(struct watcher *w, const struct entry *e)
-{
-	struct party *p = party_find(w, e);
-
-	if (!p) {
-		const struct entry *s = is_bound(e) ? entry_find(w, e->l.record.session) : e;
-
-		if (!(p = calloc(1, sizeof(*p))))
-			return NULL;
-		p->uid = e->l.uid;
-		memcpy(p->id, is_bound(e) ? e->l.record.session : e->l.id, sizeof(p->id));
-		p->self = s && s->l.uid == e->l.uid && s->counted && !is_bound(s);
-		RB_INSERT(parties, &w->silence.parties, p);
-	}
-	sums(w, p, -1);
-	return p;
-}
-
-static void party_put(struct watcher *w, struct party *p)
-{
-	sums(w, p, 1);
-	if (p->bound > 0 || p->silent > 0 || p->over != 0)
-		return;
-	RB_REMOVE(parties, &w->silence.parties, p);
-	free(p);
-}
-
-/* --- the marks --- */
-
-static void mark(struct watcher *w, struct entry *e)
-{
-	struct party *p = e->silent ? NULL : party_get(w, e);
-
-	if (!p)
-		return; /* marked, or no memory: then it is one less that is counted */
-	p->silent++;
-	party_put(w, p);
-	e->silent = p;
-	TAILQ_INSERT_TAIL(&w->silence.leases, e, silents);
-	w->silence.n++;
-}
-
-static void unmark(struct watcher *w, struct entry *e)
-{
-	struct party *p = e->silent;
-
-	if (!p)
-		return;
-	sums(w, p, -1);
-	p->silent--;
-	party_put(w, p);
-	e->silent = NULL;
-	TAILQ_REMOVE(&w->silence.leases, e, silents);
-	w->silence.n--;
-}
-
-static const struct breaker_rule *rule(const struct watcher *w)
+const struct breaker_rule *breaker_rule(const struct watcher *w)
 {
 	return &settings_daemon(w->settings)->breaker;
 }
 
-static int64_t silent_from(const struct watcher *w, const struct lease *l)
+static struct breaker *breaker_at(struct watcher *w, struct user *u)
 {
-	int64_t from = breaker_silent_from(rule(w), l);
-
-	return from == LEASE_NEVER || !breaker_counts(&w->judge.breaker, lease_expires(l)) ? LEASE_NEVER : from;
+	return u ? &u->breaker : &w->judge.breaker;
 }
 
-int64_t breaker_look(struct watcher *w, struct entry *e)
+static void key_of(char key[KEY_SIZE], const struct user *u)
 {
-	int64_t from = silent_from(w, &e->l);
-
-	if (from <= w->now.mono)
-		mark(w, e);
-	else
-		unmark(w, e);
-	return from > w->now.mono ? from : LEASE_NEVER;
+	(void)snprintf(key, KEY_SIZE, u ? KEY " %u" : KEY, u ? u->uid : 0);
 }
 
-static void ended(struct watcher *w, struct entry *e)
+/* What is told of all that have tripped: the one for all users, or that of most sessions; and when the next one ends. */
+static void survey(struct watcher *w)
 {
-	struct party *p = party_get(w, e);
+	const struct breaker *most = &w->judge.breaker;
+	int64_t next = most->until != 0 ? most->until : LEASE_NEVER;
+	int n = most->until != 0;
 
-	if (!p)
-		return;
-	if (p->over != 0)
-		TAILQ_REMOVE(&w->silence.ended, p, ended);
-	p->over = w->now.mono;
-	TAILQ_INSERT_TAIL(&w->silence.ended, p, ended);
-	party_put(w, p);
-}
-
-static void forget_ended(struct watcher *w, int64_t before)
-{
-	struct party *p;
-
-	while ((p = TAILQ_FIRST(&w->silence.ended)) != NULL && p->over <= before) {
-		TAILQ_REMOVE(&w->silence.ended, p, ended);
-		sums(w, p, -1);
-		p->over = 0;
-		party_put(w, p);
+	for (struct user *u = user_next(w, NULL); u; u = user_next(w, u)) {
+		if (u->breaker.until == 0)
+			continue;
+		n++;
+		if (most->until == 0 || (most != &w->judge.breaker && u->breaker.count.silent > most->count.silent))
+			most = &u->breaker;
+		if (u->breaker.until < next)
+			next = u->breaker.until;
 	}
-}
-
-/* A session that begins or ends where leases of it are known already. */
-static void self(struct watcher *w, struct entry *e, bool lives)
-{
-	struct party *p = party_find(w, e);
-
-	if (!p)
-		return;
-	sums(w, p, -1);
-	p->self = lives;
-	party_put(w, p);
-}
-
-/* It counts among the living from now on, or no longer. */
-static void count(struct watcher *w, struct entry *e, bool lives)
-{
-	if (lives == e->counted)
-		return;
-	if (!is_bound(e)) {
-		e->counted = lives;
-		w->silence.count.living += lives ? 1 : -1;
-		self(w, e, lives);
-		return;
-	}
-	struct party *p = lives ? party_get(w, e) : party_find(w, e);
-	if (!p)
-		return; /* no memory */
-	if (!lives)
-		sums(w, p, -1);
-	e->counted = lives;
-	p->bound += lives ? 1 : -1;
-	party_put(w, p);
-}
-
-void breaker_taken_up(struct watcher *w, struct entry *e)
-{
-	count(w, e, may_fall_silent(e->l.state));
-}
-
-void breaker_stepped(struct watcher *w, struct entry *e, enum event ev, int64_t expires)
-{
-	bool by_silence = ev == EV_EXPIRY_DUE && e->counted && breaker_counts(&w->judge.breaker, expires);
-
-	if (silent_from(w, &e->l) > w->now.mono)
-		unmark(w, e);
-	if (by_silence)
-		ended(w, e);
-	count(w, e, may_fall_silent(e->l.state));
-}
-
-/* --- tripping, and letting go --- */
-
-static void store(struct watcher *w)
-{
-	const struct breaker *b = &w->judge.breaker;
-	char value[256];
-
-	(void)snprintf(value, sizeof(value), "%lld %lld %lld %lld %lld %lld %lld %lld %s", (long long)b->at, (long long)b->until,
-		       (long long)b->ended, (long long)b->spent, (long long)b->from, (long long)b->count.silent,
-		       (long long)b->count.living, (long long)b->by, w->boot);
-	if (registry_set(w->registry, KEY, value) < 0)
-		log_err("the breaker's state cannot be stored (%s): a restart would forget it", registry_error(w->registry));
+	w->silence.tripped = n;
+	w->silence.next = next;
+	w->silence.shown = n > 0 ? most : NULL;
 	beacon_write(w);
+}
+
+static void store(struct watcher *w, struct user *u)
+{
+	const struct breaker *b = breaker_at(w, u);
+	char key[KEY_SIZE], value[256];
+
+	(void)snprintf(value, sizeof(value), "%lld %lld %lld %lld %lld %lld %lld %lld %lld %s", (long long)b->at,
+		       (long long)b->until, (long long)b->ended, (long long)b->spent, (long long)b->from,
+		       (long long)b->count.silent, (long long)b->count.living, (long long)b->of, (long long)b->by, w->boot);
+	key_of(key, u);
+	if (registry_set(w->registry, key, value) < 0)
+		log_err("the breaker's state cannot be stored (%s): a restart would forget it", registry_error(w->registry));
 }
 
 /* Another boot's times mean nothing, and its processes are gone. */
 static bool parse(struct watcher *w, const char *value, struct breaker *ret)
 {
 	struct breaker b;
-	int64_t *const to[] = { &b.at,	&b.until, &b.ended, &b.spent, &b.from, &b.count.silent, &b.count.living, &b.by };
+	int64_t *const to[] = { &b.at, &b.until, &b.ended, &b.spent, &b.from, &b.count.silent, &b.count.living, &b.of, &b.by };
 	char *end;
 
 	for (size_t i = 0; i < sizeof(to) / sizeof(to[0]); i++) {
@@ -259,32 +89,39 @@ static bool parse(struct watcher *w, const char *value, struct breaker *ret)
 	return true;
 }
 
-void breaker_load(struct watcher *w, int64_t away)
+static void load(struct watcher *w, struct user *u)
 {
-	char value[256], words[BREAKER_WORDS];
+	char key[KEY_SIZE], value[256], words[BREAKER_WORDS];
+	struct breaker *b = breaker_at(w, u);
 
-	w->silence.unseen = w->now.mono;
-	if (registry_get(w->registry, KEY, value, sizeof(value)) < 0 || !parse(w, value, &w->judge.breaker))
+	key_of(key, u);
+	if (registry_get(w->registry, key, value, sizeof(value)) < 0 || !parse(w, value, b))
 		return;
-	breaker_restarted(&w->judge.breaker, away);
-	breaker_words(&w->judge.breaker, words);
-	if (w->judge.breaker.until > w->now.mono)
-		log_err("the breaker has tripped (%s): no silent lease is reaped until it lets go", words);
+	breaker_restarted(b, w->silence.away);
+	breaker_words(b, words);
+	if (b->until > w->now.mono)
+		log_err("the breaker has tripped (%s): they are held until it lets go", words);
+	survey(w);
 }
 
-/* Who is spent counts no longer; all of the silent are judged anew. */
-static void let_go(struct watcher *w)
+void breaker_load(struct watcher *w, int64_t away)
 {
-	struct entry *e, *next;
+	w->silence.unseen = w->now.mono;
+	w->silence.away = away;
+	load(w, NULL);
+}
 
-	for (e = TAILQ_FIRST(&w->silence.leases); e; e = next) {
-		next = TAILQ_NEXT(e, silents);
-		if (silent_from(w, &e->l) == LEASE_NEVER)
-			unmark(w, e);
-		entry_due(w, e, w->now.mono);
-	}
-	forget_ended(w, w->now.mono);
-	store(w);
+void breaker_taken_up(struct watcher *w, struct entry *e)
+{
+	if (e->user->leases == 1) /* the first of theirs */
+		load(w, e->user);
+	breaker_count(w, e);
+}
+
+static void let_go(struct watcher *w, struct user *u)
+{
+	breaker_recount(w, u);
+	store(w, u);
 }
 
 static bool all_seen(struct watcher *w)
@@ -296,56 +133,89 @@ static bool all_seen(struct watcher *w)
 	return w->silence.unseen == 0;
 }
 
-void breaker_tick(struct watcher *w)
+static bool tick(struct watcher *w, struct user *u)
 {
-	struct breaker *b = &w->judge.breaker;
+	struct breaker *b = breaker_at(w, u);
 	char words[BREAKER_WORDS];
 
 	if (b->until == 0)
-		return;
+		return false;
 	breaker_words(b, words);
-	if (breaker_over(b, rule(w), w->now.mono)) {
+	if (breaker_over(b, breaker_rule(w), w->now.mono)) {
 		log_err("the breaker's hold is over (%s): what is still silent is reaped now", words);
-		let_go(w);
-	} else if (w->silence.n == 0 && all_seen(w)) {
+	} else if ((u ? u->silents : w->silence.n) == 0 && all_seen(w)) {
 		breaker_calm(b, w->now.mono);
 		log_err("the breaker is closed again (%s): all that live are heard", words);
-		let_go(w);
+	} else {
+		return false;
 	}
+	let_go(w, u);
+	return true;
 }
 
-bool breaker_let_go(struct watcher *w, uint32_t uid)
+void breaker_tick(struct watcher *w)
 {
-	if (w->judge.breaker.until == 0)
+	bool any;
+
+	if (w->silence.tripped == 0)
+		return;
+	any = tick(w, NULL);
+	for (struct user *u = user_next(w, NULL); u; u = user_next(w, u))
+		any = tick(w, u) || any;
+	if (any)
+		survey(w);
+}
+
+static bool release(struct watcher *w, struct user *u, uint32_t by)
+{
+	struct breaker *b = breaker_at(w, u);
+
+	if (b->until == 0)
 		return false;
-	breaker_release(&w->judge.breaker, rule(w), w->now.mono, uid);
-	log_err("the breaker was let go by uid %u: what is silent is reaped now", uid);
-	let_go(w);
+	breaker_release(b, breaker_rule(w), w->now.mono, by);
+	let_go(w, u);
+	return true;
+}
+
+bool breaker_let_go(struct watcher *w, uint32_t by)
+{
+	bool any = release(w, NULL, by);
+
+	for (struct user *u = user_next(w, NULL); u; u = user_next(w, u))
+		any = release(w, u, by) || any;
+	if (!any)
+		return false;
+	log_err("the breaker was let go by uid %u: what is silent is reaped now", by);
+	survey(w);
 	return true;
 }
 
 void breaker_hold_over(struct watcher *w)
 {
 	/* One that has tripped since is another matter. */
-	if (w->judge.breaker.until != 0)
+	if (w->silence.tripped > 0)
 		return;
 	breaker_excuse(&w->judge.breaker, w->now.mono);
-	let_go(w);
+	let_go(w, NULL);
 }
 
-static void trip(struct watcher *w)
+static void trip(struct watcher *w, struct user *u)
 {
-	const struct breaker_rule *r = rule(w);
+	const struct breaker_rule *r = breaker_rule(w);
+	struct breaker *b = breaker_at(w, u);
 	char words[BREAKER_WORDS], window[LEASE_DURATION_SIZE], hold[LEASE_DURATION_SIZE];
 
-	breaker_trip(&w->judge.breaker, r, &w->silence.count, w->now.mono);
-	breaker_words(&w->judge.breaker, words);
+	breaker_trip(b, r, u ? &u->silence : &w->silence.count, w->now.mono);
+	if (u && !w->paths.user_mode)
+		b->of = u->uid;
+	breaker_words(b, words);
 	lease_duration_human(window, r->window);
 	lease_duration_human(hold, r->hold);
 	log_err("BREAKER: %s within %s, and nothing proves them dead: for %s they are hibernated and held, not reaped. "
 		"See what keeps their beats away; if they are gone: klease breaker --release",
 		words, window, hold);
-	store(w);
+	store(w, u);
+	survey(w);
 }
 
 /* A slice of the silent is looked at afresh; true when all were, since the question came up. */
@@ -377,23 +247,41 @@ static bool fresh(struct watcher *w, const struct entry *asks)
 	return s->left == 0;
 }
 
+/* Whether it would trip for this user's (u set) or for all. */
+static bool would_trip(struct watcher *w, struct user *who, struct user **ret_u)
+{
+	const struct breaker_count *most = NULL;
+
+	*ret_u = NULL;
+	if (!breaker_trips(&w->judge.breaker, breaker_rule(w), &w->silence.count, w->now.mono))
+		goto own; /* users need not be walked for it */
+	for (struct user *u = user_next(w, NULL); u; u = user_next(w, u))
+		if (!most || u->silence.silent > most->silent)
+			most = &u->silence;
+	if (most && breaker_trips_for_all(&w->judge.breaker, breaker_rule(w), &w->silence.count, most, w->now.mono))
+		return true;
+own:
+	*ret_u = who;
+	return breaker_trips(&who->breaker, breaker_rule(w), &who->silence, w->now.mono);
+}
+
 enum breaker_says breaker_ask(struct watcher *w, const struct entry *e)
 {
-	const struct breaker *b = &w->judge.breaker;
+	struct user *u;
 
-	if (!breaker_counts(b, lease_expires(&e->l)))
+	if (!breaker_counted(w, e, lease_expires(&e->l)))
 		return BREAKER_REAP; /* it has had its hold */
 	if (!all_seen(w))
 		return BREAKER_WAIT; /* who else is silent is not known yet */
-	forget_ended(w, w->now.mono - rule(w)->window);
-	if (!breaker_trips(b, rule(w), &w->silence.count, w->now.mono)) {
+	breaker_forget(w, NULL, w->now.mono - breaker_rule(w)->window);
+	if (!would_trip(w, e->user, &u)) {
 		w->silence.left = 0;
 		return BREAKER_REAP;
 	}
 	if (!fresh(w, e))
 		return BREAKER_WAIT;
-	if (!breaker_trips(b, rule(w), &w->silence.count, w->now.mono))
+	if (!would_trip(w, e->user, &u))
 		return BREAKER_REAP;
-	trip(w);
+	trip(w, u);
 	return BREAKER_HOLD;
 }

@@ -114,9 +114,12 @@ static void judge(struct watcher *w, struct entry *e)
 		return;
 	}
 	int64_t silent_from = breaker_look(w, e);
+	struct judge j = w->judge;
+
+	j.breaker = breaker_of(w, e);
 	/* Each event moves the state or a mark, or is held up; the bound is for a mistake of ours. */
 	for (int i = 0; i < 16 && !w->broken && !state_ended(l->state) && e->retry <= w->now.mono; i++) {
-		lease_verdict(l, &w->judge, w->now.mono, &v);
+		lease_verdict(l, &j, w->now.mono, &v);
 		if (v.want_cpu && e->unplaced)
 			break; /* neither use nor silence: judged when it is known where to look */
 		if (v.want_cpu) {
@@ -144,8 +147,10 @@ static void judge(struct watcher *w, struct entry *e)
 				v.look_at = w->now.mono + 1; /* in the next turn */
 				break;
 			}
-			if (says == BREAKER_HOLD)
+			if (says == BREAKER_HOLD) {
+				j.breaker = breaker_of(w, e);
 				continue;
+			}
 		}
 		if (v.event == EV_BREAKER && !runtime_hibernates(w, l->policy.runtime)) {
 			l->spared = true; /* only held */

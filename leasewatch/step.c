@@ -292,7 +292,9 @@ static void write_view(struct watcher *w, struct entry *e)
 	else if (e->held) {
 		char words[BREAKER_WORDS];
 
-		breaker_words(&w->judge.breaker, words);
+		struct breaker b = breaker_of(w, e);
+
+		breaker_words(&b, words);
 		(void)snprintf(held, sizeof(held), "held by the breaker (%s): not reaped until it lets go", words);
 	}
 	view_of(&e->l, w->now.mono, w->now.wall, held, &v);

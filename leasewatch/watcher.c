@@ -51,8 +51,8 @@ static int64_t next_wake(struct watcher *w)
 		at = w->checkpoint + checkpoint_every(w);
 	if (w->hold_wall != 0 && w->judge.hold_until < at)
 		at = w->judge.hold_until;
-	if (w->judge.breaker.until != 0 && w->judge.breaker.until < at)
-		at = w->judge.breaker.until;
+	if (w->silence.tripped > 0 && w->silence.next < at)
+		at = w->silence.next;
 	if (w->prune_at < at)
 		at = w->prune_at;
 	if (w->scan_at < at)

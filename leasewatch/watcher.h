@@ -57,7 +57,7 @@ struct entry {
 	uint64_t serial;	/* of the act that act_deadline is for */
 	bool stat_sent;		/* a session: it was asked whether it lives */
 	bool unplaced;		/* taken up after a restart: its runtime has not said yet where its CPU is read */
-	bool counted;		/* among those that may fall silent: see breaker.c */
+	bool counted;		/* among those that may fall silent: see breaker-count.c */
 	bool held;		/* due by silence, and the breaker holds it: its state file says so */
 	struct party *silent;	/* marked: its ttl is nearly over; NULL = not */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
@@ -125,6 +125,9 @@ struct user {
 	int strays;		/* files of theirs that are no lock, in this window */
 	int64_t strays_from;
 	int64_t ration[RATIONS]; /* mono; when it will be full again */
+	struct breaker breaker; /* for mass silence of theirs alone */
+	struct breaker_count silence;
+	int silents;		/* leases of theirs that are marked */
 	TAILQ_HEAD(, keepsake) kept; /* oldest first */
 	int n_kept;
 	RB_ENTRY(user) by_uid;
@@ -147,7 +150,7 @@ struct runtime {
 	SLIST_ENTRY(runtime) all;
 };
 
-/* What breaker.c keeps. */
+/* What breaker.c and breaker-count.c keep. */
 struct silence {
 	RB_HEAD(parties, party) parties;
 	TAILQ_HEAD(, entry) leases; /* the marked; those looked at last come last */
@@ -156,6 +159,10 @@ struct silence {
 	struct breaker_count count;
 	int64_t fresh_at;	    /* mono; the last slice of looks */
 	int64_t unseen;		    /* mono; what was due by then has not been looked at since the start; 0 = all was */
+	int64_t away;		    /* ns without a daemon, before this start */
+	int tripped;		    /* for all users, or for one of them */
+	int64_t next;		    /* mono; when the first of these is over */
+	const struct breaker *shown; /* of these, what is told everywhere; NULL = none */
 };
 
 RB_HEAD(entries_by_id, entry);
@@ -217,6 +224,7 @@ void entry_free(struct watcher *w, struct entry *e);
 void entry_due(struct watcher *w, struct entry *e, int64_t at);
 void entry_changed(struct watcher *w, struct entry *e);
 struct user *user_get(struct watcher *w, uint32_t uid);
+struct user *user_next(struct watcher *w, struct user *u); /* NULL starts */
 int source_add(struct watcher *w, struct source *s, enum source_kind kind, int fd, void *owner);
 void source_drop(struct watcher *w, struct source *s);
 
@@ -245,12 +253,23 @@ void look(struct watcher *w, struct entry *e);
 void look_at_lock(struct watcher *w, struct entry *e); /* of this, only what the tree says of its lock */
 void look_at_due(struct watcher *w);
 
-/* breaker.c: mass silence; core/breaker.h says what it is about. */
+/* breaker-count.c: who is silent. */
 /* After each look: marks a lease that has fallen silent. Gives when it will have (LEASE_NEVER: it has, or never). */
 int64_t breaker_look(struct watcher *w, struct entry *e);
 /* After each step; expires: when its ttl was over before it. */
 void breaker_stepped(struct watcher *w, struct entry *e, enum event ev, int64_t expires);
+void breaker_count(struct watcher *w, struct entry *e); /* of this, whether it lives */
+/* Whether one whose ttl is over at `expires` counts, and is held: not, when it has had its hold. */
+bool breaker_counted(const struct watcher *w, const struct entry *e, int64_t expires);
+/* u NULL: of all users. Forgets what ended by silence before that time. */
+void breaker_forget(struct watcher *w, const struct user *u, int64_t before);
+/* Who is spent counts no longer, and all of the silent are judged anew. */
+void breaker_recount(struct watcher *w, const struct user *u);
+
+/* breaker.c: mass silence; core/breaker.h says what it is about. */
+const struct breaker_rule *breaker_rule(const struct watcher *w);
 void breaker_taken_up(struct watcher *w, struct entry *e); /* one of the registry's */
+struct breaker breaker_of(const struct watcher *w, const struct entry *e); /* what it is judged by */
 enum breaker_says { BREAKER_REAP, BREAKER_HOLD, BREAKER_WAIT };
 /* Whether a lease that is due by silence is reaped. WAIT: ask again in the next turn. */
 enum breaker_says breaker_ask(struct watcher *w, const struct entry *e);

@@ -18,6 +18,23 @@ bool breaker_trips(const struct breaker *b, const struct breaker_rule *r, const 
 	return c->silent >= r->minimum && c->silent * MILLION > c->living * r->share;
 }
 
+bool breaker_trips_for_all(const struct breaker *b, const struct breaker_rule *r, const struct breaker_count *c,
+			   const struct breaker_count *most, int64_t now)
+{
+	const struct breaker_count rest = { c->silent - most->silent, c->living - most->living };
+
+	return breaker_trips(b, r, c, now) && breaker_trips(b, r, &rest, now);
+}
+
+struct breaker breaker_over_both(const struct breaker *users, const struct breaker *all, int64_t now)
+{
+	/* Of two the user's comes first; whichever ends first, a silence is held once. */
+	struct breaker b = users->until > now || (all->until <= now && users->ended > all->ended) ? *users : *all;
+
+	b.spent = latest(users->spent, all->spent);
+	return b;
+}
+
 void breaker_trip(struct breaker *b, const struct breaker_rule *r, const struct breaker_count *c, int64_t now)
 {
 	b->at = now;
@@ -25,7 +42,7 @@ void breaker_trip(struct breaker *b, const struct breaker_rule *r, const struct 
 	b->ended = 0;
 	b->from = b->spent;
 	b->count = *c;
-	b->by = -1;
+	b->by = b->of = -1;
 }
 
 static void end(struct breaker *b, int64_t at, int64_t spent)
@@ -103,5 +120,10 @@ void breaker_words(const struct breaker *b, char buf[BREAKER_WORDS])
 	lease_text_add_number(&t, (uint64_t)b->count.silent);
 	lease_text_add(&t, " of ");
 	lease_text_add_number(&t, (uint64_t)b->count.living);
-	lease_text_add(&t, " sessions silent");
+	lease_text_add(&t, " sessions");
+	if (b->of >= 0) {
+		lease_text_add(&t, " of uid ");
+		lease_text_add_number(&t, (uint64_t)b->of);
+	}
+	lease_text_add(&t, " silent");
 }

@@ -36,11 +36,20 @@ struct breaker {
 	int64_t spent; /* whose ttl was over by then is neither held nor counted again */
 	int64_t from;  /* `spent` as it was at the last trip: whose ttl was over later was held by it */
 	struct breaker_count count; /* what it tripped for */
+	int64_t of;    /* the uid whose sessions these are; -1 = all users' */
 	int64_t by;    /* the uid that let the last one go; -1 = nobody, it was over by itself */
 };
 
 bool breaker_trips(const struct breaker *b, const struct breaker_rule *r, const struct breaker_count *c, int64_t now);
+/*
+ * A trip for all users must stand without any one of them, or that one could put off the ends of the others: most is
+ * what whoever has most of the silent sessions adds. For a user's own the user's count is asked by breaker_trips.
+ */
+bool breaker_trips_for_all(const struct breaker *b, const struct breaker_rule *r, const struct breaker_count *c,
+			   const struct breaker_count *most, int64_t now);
 void breaker_trip(struct breaker *b, const struct breaker_rule *r, const struct breaker_count *c, int64_t now);
+/* What a lease is held by: its user's, or the one for all. What either has spent is spent. */
+struct breaker breaker_over_both(const struct breaker *users, const struct breaker *all, int64_t now);
 /* True when a trip has just ended: its time was over. */
 bool breaker_over(struct breaker *b, const struct breaker_rule *r, int64_t now);
 /* All that were silent are heard again: nothing is spent. */
@@ -67,8 +76,8 @@ struct lease;
  */
 int64_t breaker_silent_from(const struct breaker_rule *r, const struct lease *l);
 
-#define BREAKER_WORDS 64
-/* "8 of 9 sessions silent" */
+#define BREAKER_WORDS 80
+/* "8 of 9 sessions silent", "8 of 9 sessions of uid 1000 silent" */
 void breaker_words(const struct breaker *b, char buf[BREAKER_WORDS]);
 
 #endif

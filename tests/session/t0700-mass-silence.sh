@@ -15,7 +15,7 @@ conf <<-C
 	cpu_floor = 20%
 	[breaker]
 	window = 1s
-	hold = 6s
+	hold = 5s
 C
 daemon || finish
 A=$NOTICES/active
@@ -31,8 +31,9 @@ each() { # each CMD...: it succeeds for every one of ids
 	local i
 	for i in "${ids[@]}"; do "$@" "$i" || return 1; done
 }
-is_now() { is "$2" "$1"; }
-over() { is "$1" reaped && one_end "$1"; }
+is_now() { [ "$(word "$2" state)" = "$1" ]; }
+runs_on() { word "$1" state | grep -Eqx "active|idle"; }
+over() { is_now reaped "$1" && one_end "$1"; }
 held() { word_has "$1" held "held by the breaker"; }
 alarms() { [ "$(grep -c BREAKER "$W/daemon.log")" = "$1" ]; }
 # beats FILE...: touched four times a second until killed; its pid in B.
@@ -47,14 +48,15 @@ beats() {
 eight() {
 	ids=()
 	while [ ${#ids[@]} -lt 8 ]; do lease; done
-	until_true 5 each is_now active
 	beats "${ids[@]/#/$A/lock-cli-me-}"
+	until_true 5 each runs_on
 }
 # Not before the last beat of a touch that is still under way.
 hush() { kill "$B" && wait "$B" 2>/dev/null; }
 
 eight
-stays 3 "who beats lives" each is_now active
+stays 2 "who beats lives" each runs_on
+check "and makes no alarm" alarms 0
 hush
 within 6 "all of eight fall silent: they are hibernated" each is_now hibernated
 check "and not one is reaped" test "$(raw "SELECT count(*) FROM ledger WHERE to_state = 'expired'")" = 0
