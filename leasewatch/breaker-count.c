@@ -161,6 +161,18 @@ int64_t breaker_look(struct watcher *w, struct entry *e)
 	return from > w->now.mono ? from : LEASE_NEVER;
 }
 
+int64_t breaker_look_at_rest(struct watcher *w, const struct lease *l)
+{
+	int64_t from = breaker_silent_from(breaker_rule(w), l);
+	struct user *u;
+
+	if (from > w->now.mono || (u = user_get(w, l->uid)) == NULL)
+		return from;
+	/* What has had its hold is woken by its end. */
+	bool counts = breaker_counts(&w->judge.breaker, lease_expires(l)) && breaker_counts(&u->breaker, lease_expires(l));
+	return counts ? from : LEASE_NEVER;
+}
+
 static void ended(struct watcher *w, struct entry *e)
 {
 	struct party *p = party_get(w, e);
@@ -199,6 +211,11 @@ static void self(struct watcher *w, struct entry *e, bool lives)
 	sums(w, p, -1);
 	p->self = lives;
 	party_put(w, p);
+}
+
+void breaker_count_at_rest(struct watcher *w, struct user *u)
+{
+	add(w, u, 0, 1);
 }
 
 void breaker_count(struct watcher *w, struct entry *e)

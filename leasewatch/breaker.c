@@ -62,9 +62,10 @@ static void store(struct watcher *w, struct user *u)
 	const struct breaker *b = breaker_at(w, u);
 	char key[KEY_SIZE], value[256];
 
-	(void)snprintf(value, sizeof(value), "%lld %lld %lld %lld %lld %lld %lld %lld %lld %s", (long long)b->at,
+	(void)snprintf(value, sizeof(value), "%lld %lld %lld %lld %lld %lld %lld %lld %lld %lld %s", (long long)b->at,
 		       (long long)b->until, (long long)b->ended, (long long)b->spent, (long long)b->from,
-		       (long long)b->count.silent, (long long)b->count.living, (long long)b->of, (long long)b->by, w->boot);
+		       (long long)b->count.silent, (long long)b->count.living, (long long)b->of, (long long)b->by,
+		       (long long)w->away, w->boot);
 	key_of(key, u);
 	if (registry_set(w->registry, key, value) < 0)
 		log_err("the breaker's state cannot be stored (%s): a restart would forget it", registry_error(w->registry));
@@ -74,7 +75,9 @@ static void store(struct watcher *w, struct user *u)
 static bool parse(struct watcher *w, const char *value, struct breaker *ret)
 {
 	struct breaker b;
-	int64_t *const to[] = { &b.at, &b.until, &b.ended, &b.spent, &b.from, &b.count.silent, &b.count.living, &b.of, &b.by };
+	int64_t away;
+	int64_t *const to[] = { &b.at, &b.until, &b.ended, &b.spent, &b.from, &b.count.silent, &b.count.living, &b.of, &b.by,
+				&away };
 	char *end;
 
 	for (size_t i = 0; i < sizeof(to) / sizeof(to[0]); i++) {
@@ -85,6 +88,7 @@ static bool parse(struct watcher *w, const char *value, struct breaker *ret)
 	}
 	if (strcmp(value, w->boot) != 0)
 		return false;
+	breaker_restarted(&b, w->away - away);
 	*ret = b;
 	return true;
 }
@@ -97,25 +101,26 @@ static void load(struct watcher *w, struct user *u)
 	key_of(key, u);
 	if (registry_get(w->registry, key, value, sizeof(value)) < 0 || !parse(w, value, b))
 		return;
-	breaker_restarted(b, w->silence.away);
 	breaker_words(b, words);
 	if (b->until > w->now.mono)
 		log_err("the breaker has tripped (%s): they are held until it lets go", words);
 	survey(w);
 }
 
-void breaker_load(struct watcher *w, int64_t away)
+void breaker_load(struct watcher *w)
 {
 	w->silence.unseen = w->now.mono;
-	w->silence.away = away;
 	load(w, NULL);
 }
 
-void breaker_taken_up(struct watcher *w, struct entry *e)
+void breaker_taken_up(struct watcher *w, struct user *u, struct entry *e)
 {
-	if (e->user->leases == 1) /* the first of theirs */
-		load(w, e->user);
-	breaker_count(w, e);
+	if (u->leases == 1) /* the first of theirs */
+		load(w, u);
+	if (e)
+		breaker_count(w, e);
+	else
+		breaker_count_at_rest(w, u);
 }
 
 static void let_go(struct watcher *w, struct user *u)
@@ -128,7 +133,8 @@ static bool all_seen(struct watcher *w)
 {
 	struct entry *first = entry_first_due(w);
 
-	if (w->silence.unseen != 0 && (!first || first->due > w->silence.unseen))
+	if (w->silence.unseen != 0 && (!first || first->due > w->silence.unseen) &&
+	    rests_first_due(&w->rests) > w->silence.unseen)
 		w->silence.unseen = 0;
 	return w->silence.unseen == 0;
 }
@@ -271,7 +277,7 @@ enum breaker_says breaker_ask(struct watcher *w, const struct entry *e)
 
 	if (!breaker_counted(w, e, lease_expires(&e->l)))
 		return BREAKER_REAP; /* it has had its hold */
-	if (!all_seen(w))
+	if (!all_seen(w) && !breaker_plainly_not(breaker_rule(w), w->silence.n, w->silence.looked))
 		return BREAKER_WAIT; /* who else is silent is not known yet */
 	breaker_forget(w, NULL, w->now.mono - breaker_rule(w)->window);
 	if (!would_trip(w, e->user, &u)) {

@@ -126,7 +126,7 @@ static void newcomer(struct watcher *w, enum watch_kind kind, const char *name, 
 	struct lease_stat st;
 	const char *why;
 
-	if (lease_stat(dirfd, name, &st) < 0)
+	if (lease_stat(dirfd, name, &st) < 0 || unreadable(w, lease_name_lock_id(name)))
 		return;
 	if ((why = rubbish(&st)) != NULL) {
 		stray(w, dirfd, name, &st, why);
@@ -176,6 +176,8 @@ static void scan_lock(struct watcher *w, enum watch_kind kind, const char *name)
 	const char *id = lease_name_lock_id(name);
 	struct entry *e;
 
+	if (id && rest_look(w, id, name))
+		return;
 	if (!id) {
 		struct lease_stat st;
 		bool half = strncmp(name, LEASE_TMP_PREFIX, strlen(LEASE_TMP_PREFIX)) == 0;
@@ -184,6 +186,8 @@ static void scan_lock(struct watcher *w, enum watch_kind kind, const char *name)
 		return;
 	}
 	e = entry_find(w, id);
+	if (w->broken)
+		return; /* it may be known, and could not be read */
 	if (!e) {
 		newcomer(w, kind, name, false);
 		return;
@@ -227,7 +231,7 @@ void scan_doubts(struct watcher *w)
 		TAILQ_REMOVE(&w->doubts, d, all);
 		w->n_doubts--;
 		d->user->doubts--;
-		if (id && !entry_find(w, id))
+		if (id && !entry_known(w, id))
 			newcomer(w, d->kind, d->name, true);
 		free(d);
 	}
@@ -273,7 +277,9 @@ static int scan_one(void *arg, const char *name)
 	struct scan *s = arg;
 	const char *id = lease_name_lock_id(name);
 
-	if (!id || entry_find(s->w, id) || !put_off(s, name))
+	if (id && s->kind == WATCH_ACTIVE && rest_seen(s->w, id, name))
+		return 0;
+	if (!id || entry_known(s->w, id) || !put_off(s, name))
 		scan_name(s->w, s->kind, name);
 	return s->w->broken;
 }
@@ -309,4 +315,5 @@ void scan_all(struct watcher *w)
 	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e))
 		if (!state_ended(e->l.state))
 			entry_due(w, e, w->now.mono);
+	rest_unseen_due(w);
 }

@@ -71,7 +71,6 @@ void session_told(struct watcher *w, struct entry *e, const struct act_answer *a
 {
 	int fd, r;
 
-	e->stat_sent = false;
 	if (!state_living(e->l.state) || e->leader.fd >= 0)
 		return;
 	if (a->outcome == ACT_ABSENT) {
@@ -187,7 +186,8 @@ void session_look(struct watcher *w, struct entry *e)
 {
 	struct entry *s = session_of(w, e);
 
-	e->l.session_alive = s && state_living(s->l.state) && s->l.leader_alive;
+	/* In doubt it lives. */
+	e->l.session_alive = s ? state_living(s->l.state) && s->l.leader_alive : unreadable(w, e->l.record.session);
 	if (!s || !state_living(s->l.state) || e->l.state == ST_LINGERING)
 		return;
 	look_at_lock(w, s);

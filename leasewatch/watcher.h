@@ -19,11 +19,13 @@
 #include <bsd/sys/tree.h>
 
 #include "conf/settings.h"
-#include "core/lease.h"
+#include "core/rest.h"
 #include "lease/duration.h"
 #include "os/clock.h"
+#include "rests.h"
 #include "store/locks.h"
 #include "store/registry.h"
+#include "store/statefiles.h"
 #include "store/watch.h"
 #include "wire.h"
 
@@ -55,8 +57,8 @@ struct entry {
 	struct source leader, work, waiter; /* pidfds */
 	enum act_verb act;	/* to be sent after the commit; ACT_NONE = none */
 	uint64_t serial;	/* of the act that act_deadline is for */
-	bool stat_sent;		/* a session: it was asked whether it lives */
-	bool unplaced;		/* taken up after a restart: its runtime has not said yet where its CPU is read */
+	bool stat_sent;		/* its runtime was asked: a session, whether it lives; else where its CPU is read */
+	bool unplaced;		/* it was at rest, or taken up after a restart: where its CPU is read is to be asked for */
 	bool counted;		/* among those that may fall silent: see breaker-count.c */
 	bool held;		/* due by silence, and the breaker holds it: its state file says so */
 	struct party *silent;	/* marked: its ttl is nearly over; NULL = not */
@@ -70,7 +72,8 @@ struct entry {
 	char *cgroup;		/* where its CPU is read; NULL = not there */
 	struct lease_process tree;
 	RB_ENTRY(entry) by_id, by_due;
-	LIST_ENTRY(entry) changed;
+	LIST_ENTRY(entry) changed, dozing;
+	bool drowsy;		/* among w->drowsy */
 	TAILQ_ENTRY(entry) request; /* REQUESTED: among w->requests */
 	TAILQ_ENTRY(entry) out; /* waits for a free act */
 	TAILQ_ENTRY(entry) silents;
@@ -159,10 +162,23 @@ struct silence {
 	struct breaker_count count;
 	int64_t fresh_at;	    /* mono; the last slice of looks */
 	int64_t unseen;		    /* mono; what was due by then has not been looked at since the start; 0 = all was */
-	int64_t away;		    /* ns without a daemon, before this start */
+	int looked;		    /* leases at rest that were, since the start */
 	int tripped;		    /* for all users, or for one of them */
 	int64_t next;		    /* mono; when the first of these is over */
 	const struct breaker *shown; /* of these, what is told everywhere; NULL = none */
+};
+
+/* What all leases at rest are woken for, so many a turn: new settings, a hold that is to stand in their state files. */
+struct sweep {
+	uint32_t at;
+	bool policies, views, unshown; /* unshown: only those whose state file was not met */
+	int fresh; /* leases that the new settings would have ended */
+};
+
+/* state/ is looked through, so many names a turn. */
+struct tidy {
+	bool on, first; /* first: after the start */
+	struct statefile_walk walk;
 };
 
 RB_HEAD(entries_by_id, entry);
@@ -196,6 +212,12 @@ struct watcher {
 	struct entries_by_due by_due;
 	struct users users;
 	LIST_HEAD(, entry) changed;
+	LIST_HEAD(, entry) drowsy; /* at the end of the turn those of them that may go to rest do */
+	struct rests rests;
+	struct lease at_rest; /* the one that is looked at */
+	struct sweep sweep;
+	struct tidy tidy;
+	int64_t away;	    /* ns without a daemon in this boot, in all */
 	TAILQ_HEAD(, entry) out, requests;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
 	LIST_HEAD(, flight) flights;
@@ -207,6 +229,7 @@ struct watcher {
 	int64_t admit_at;	/* mono; when a user's next start may be admitted that was not now */
 	uint64_t serial, admissions;
 	bool rescan, stop, broken;
+	bool unreadable; /* the registry has leases that cannot be read: nothing is done to what is theirs */
 	bool admit;	/* somebody came, or a place was freed: admission is to look, in this turn or at once in the next */
 	int ready_fd;	/* written to once when ready; -1 = nobody waits */
 };
@@ -215,11 +238,13 @@ struct watcher {
 int watcher_run(struct watcher *w);
 
 /* entry.c: the leases in memory. */
-struct entry *entry_find(struct watcher *w, const char *id);
-struct entry *entry_next(struct watcher *w, struct entry *e); /* all of them, by id; NULL starts */
+struct entry *entry_find(struct watcher *w, const char *id); /* wakes it; NULL with w->broken: its row cannot be read */
+bool entry_known(struct watcher *w, const char *id);	     /* wakes nobody */
+struct entry *entry_next(struct watcher *w, struct entry *e); /* all that are awake, by id; NULL starts */
 struct entry *entry_first_due(struct watcher *w);
 struct entry *entry_next_due(struct entry *e);
-struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid); /* in the tree of ids; NULL = no memory */
+/* In the tree of ids, not yet counted as its user's; NULL = no memory. */
+struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid);
 void entry_free(struct watcher *w, struct entry *e);
 void entry_due(struct watcher *w, struct entry *e, int64_t at);
 void entry_changed(struct watcher *w, struct entry *e);
@@ -233,9 +258,27 @@ struct lock_ref lock_of(const struct entry *e);
 void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const char *why);
 void step_first(struct watcher *w, struct entry *e); /* a new request's ledger line */
 void want_act(struct watcher *w, struct entry *e, enum act_verb verb); /* sent after the commit */
+int checkpoint_write(struct watcher *w);
 int flush(struct watcher *w);	 /* after the commit: acts and state files */
 bool turn_begin(struct watcher *w);
 bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's steps were rolled back by ending */
+
+void registry_failed(struct watcher *w, const char *what); /* what: "a row" and the like, that could not be kept or read */
+
+/* doze.c: leases go to rest and are woken. */
+struct entry *entry_wake(struct watcher *w, uint32_t n);
+void entry_dozes(struct watcher *w, struct entry *e); /* it was looked at: at the end of the turn it may go to rest */
+int rest_begin(struct watcher *w);
+void rest_all(struct watcher *w);		       /* those who doze, and may */
+void look_at_rest(struct watcher *w, uint32_t n);      /* and wakes it when anything is due */
+bool rest_look(struct watcher *w, const char *id, const char *name); /* false: none of that id and name rests */
+bool rest_seen(struct watcher *w, const char *id, const char *name); /* the same, by a scan: it is where it belongs */
+void rest_unseen_due(struct watcher *w); /* after the scan: the others are to be looked for */
+void policy_reload(struct watcher *w);
+void sweep_begin(struct watcher *w, bool policies, bool views);
+void sweep_unshown(struct watcher *w);
+bool sweeping(const struct watcher *w);
+void sweep_run(struct watcher *w);
 
 /* scan.c: names. */
 void scan_name(struct watcher *w, enum watch_kind kind, const char *name);
@@ -252,12 +295,16 @@ void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, c
 void look(struct watcher *w, struct entry *e);
 void look_at_lock(struct watcher *w, struct entry *e); /* of this, only what the tree says of its lock */
 void look_at_due(struct watcher *w);
+enum event beat_of(const struct lease *l); /* what a beat is for it */
 
 /* breaker-count.c: who is silent. */
 /* After each look: marks a lease that has fallen silent. Gives when it will have (LEASE_NEVER: it has, or never). */
 int64_t breaker_look(struct watcher *w, struct entry *e);
 /* After each step; expires: when its ttl was over before it. */
 void breaker_stepped(struct watcher *w, struct entry *e, enum event ev, int64_t expires);
+/* The same of one at rest, which is never marked: when it is due it must be awake. */
+int64_t breaker_look_at_rest(struct watcher *w, const struct lease *l);
+void breaker_count_at_rest(struct watcher *w, struct user *u); /* one that was never awake */
 void breaker_count(struct watcher *w, struct entry *e); /* of this, whether it lives */
 /* Whether one whose ttl is over at `expires` counts, and is held: not, when it has had its hold. */
 bool breaker_counted(const struct watcher *w, const struct entry *e, int64_t expires);
@@ -268,7 +315,7 @@ void breaker_recount(struct watcher *w, const struct user *u);
 
 /* breaker.c: mass silence; core/breaker.h says what it is about. */
 const struct breaker_rule *breaker_rule(const struct watcher *w);
-void breaker_taken_up(struct watcher *w, struct entry *e); /* one of the registry's */
+void breaker_taken_up(struct watcher *w, struct user *u, struct entry *e); /* one of the registry's; NULL: it rests */
 struct breaker breaker_of(const struct watcher *w, const struct entry *e); /* what it is judged by */
 enum breaker_says { BREAKER_REAP, BREAKER_HOLD, BREAKER_WAIT };
 /* Whether a lease that is due by silence is reaped. WAIT: ask again in the next turn. */
@@ -276,7 +323,7 @@ enum breaker_says breaker_ask(struct watcher *w, const struct entry *e);
 void breaker_tick(struct watcher *w); /* ends a trip whose time is over, or whose reason has gone */
 bool breaker_let_go(struct watcher *w, uint32_t uid); /* by hand; false: it had not tripped */
 void breaker_hold_over(struct watcher *w); /* a hold was lifted or is over: what it held is not held again */
-void breaker_load(struct watcher *w, int64_t away); /* ns without a daemon */
+void breaker_load(struct watcher *w); /* before all leases */
 
 /* admit.c */
 /* final: a second look; what is wrong with it now is judged. */
@@ -284,7 +331,8 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 void admit_run(struct watcher *w);
 void admit_wait(struct watcher *w, struct entry *e); /* a request that waits on: until when, or denied */
 void admit_add(struct watcher *w, struct entry *e);  /* a new one, or one of the registry's */
-void admit_policy_reload(struct watcher *w);
+/* New settings for one that lives: what would be due by them now gets a fresh full period. True: something would be. */
+bool admit_policy_take(struct watcher *w, struct entry *e);
 void runtimes_ask_again(struct watcher *w); /* of those that did not work */
 bool runtime_hibernates(struct watcher *w, const char *name); /* as far as is known: it may not have answered yet */
 
@@ -336,5 +384,11 @@ void hold_over(struct watcher *w); /* lifts one whose time has come */
 
 /* restart.c */
 int restart_load(struct watcher *w);
+void row_unreadable(struct watcher *w); /* says so, and what registry_error has of it */
+
+/* tidy.c: state files of what is over, and after a start those that are missing or lie. */
+void tidy_begin(struct watcher *w, bool first);
+void tidy_run(struct watcher *w);
+bool unreadable(struct watcher *w, const char *id); /* of a lease whose row cannot be read */
 
 #endif

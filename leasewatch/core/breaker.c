@@ -5,6 +5,7 @@
 #include "lease/text.h"
 
 #define MILLION INT64_C(1000000)
+#define SAMPLE 1000
 
 static int64_t latest(int64_t a, int64_t b)
 {
@@ -24,6 +25,11 @@ bool breaker_trips_for_all(const struct breaker *b, const struct breaker_rule *r
 	const struct breaker_count rest = { c->silent - most->silent, c->living - most->living };
 
 	return breaker_trips(b, r, c, now) && breaker_trips(b, r, &rest, now);
+}
+
+bool breaker_plainly_not(const struct breaker_rule *r, int64_t silent, int64_t looked)
+{
+	return looked >= SAMPLE && silent * 2 * MILLION < looked * r->share;
 }
 
 struct breaker breaker_over_both(const struct breaker *users, const struct breaker *all, int64_t now)

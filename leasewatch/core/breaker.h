@@ -47,6 +47,11 @@ bool breaker_trips(const struct breaker *b, const struct breaker_rule *r, const 
  */
 bool breaker_trips_for_all(const struct breaker *b, const struct breaker_rule *r, const struct breaker_count *c,
 			   const struct breaker_count *most, int64_t now);
+/*
+ * Begun a moment ago, not all have been looked at: whether it is plain from a sample that they are not silent in masses.
+ * Half of what would trip it, in a thousand.
+ */
+bool breaker_plainly_not(const struct breaker_rule *r, int64_t silent, int64_t looked);
 void breaker_trip(struct breaker *b, const struct breaker_rule *r, const struct breaker_count *c, int64_t now);
 /* What a lease is held by: its user's, or the one for all. What either has spent is spent. */
 struct breaker breaker_over_both(const struct breaker *users, const struct breaker *all, int64_t now);
@@ -58,7 +63,7 @@ void breaker_calm(struct breaker *b, int64_t now);
 void breaker_release(struct breaker *b, const struct breaker_rule *r, int64_t now, int64_t by);
 /* What is due now was held by other means (klease hold) for as long as a person wanted. */
 void breaker_excuse(struct breaker *b, int64_t now);
-/* The daemon was away: leases were credited that time, so who was spent stays so. A hold is not made longer. */
+/* The daemon was away for so long: leases were credited that time, so who was spent stays so. A hold is not made longer. */
 void breaker_restarted(struct breaker *b, int64_t away);
 
 /* Whether a lease whose ttl is over at `expires` is one that counts, and that a trip holds. */

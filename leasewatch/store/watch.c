@@ -24,6 +24,7 @@
 
 #define BUFFER_SIZE 65536
 #define EVENT_MAX (sizeof(struct inotify_event) + NAME_MAX + 1)
+#define CANARY LEASE_TMP_PREFIX "canary-"
 
 struct armed {
 	RB_ENTRY(armed) by_id, by_wd;
@@ -53,6 +54,8 @@ enum { F_QUEUE, F_ACTIVE, F_ARCHIVE, F_ROOT, FOLDERS };
 struct watch {
 	int fd;
 	int folder[FOLDERS]; /* watch descriptors; -1 = lost */
+	char canary[sizeof(CANARY) + LEASE_ID_SIZE];
+	bool unheard[FOLDERS]; /* its coming there has not been told yet */
 	struct ids ids;
 	struct wds wds;
 	size_t at, len;
@@ -76,12 +79,11 @@ static int add_by_fd(int inotify, int fd, uint32_t mask)
 int watch_open(const struct lease_tree *t, struct watch **ret, int *ret_fd)
 {
 	const int fds[FOLDERS] = { [F_QUEUE] = t->queue, [F_ACTIVE] = t->active, [F_ARCHIVE] = t->archive, [F_ROOT] = t->root };
-	struct watch *w = malloc(sizeof(*w));
+	struct watch *w = calloc(1, sizeof(*w));
 	struct stat st;
 
 	if (!w)
 		return -ENOMEM;
-	w->at = w->len = 0;
 	RB_INIT(&w->ids);
 	RB_INIT(&w->wds);
 	w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -216,6 +218,7 @@ typedef void teller(void *arg, enum watch_kind k, const char *name_or_id);
 static void rescan(struct watch *w, teller *each, void *arg)
 {
 	w->at = w->len = 0;
+	memset(w->unheard, 0, sizeof(w->unheard)); /* it may be among what was lost */
 	each(arg, WATCH_RESCAN, "");
 }
 
@@ -237,6 +240,8 @@ static void folder_event(struct watch *w, int i, const struct inotify_event *e, 
 		(void)inotify_rm_watch(w->fd, e->wd);
 		w->folder[i] = -1;
 		rescan(w, each, arg);
+	} else if (i != F_ROOT && e->len > 0 && strcmp(e->name, w->canary) == 0) {
+		w->unheard[i] = false;
 	} else if (i != F_ROOT && e->len > 0) {
 		each(arg, kinds[i], e->name);
 	}
@@ -295,4 +300,32 @@ int watch_read(struct watch *w, int budget, teller *each, void *arg)
 		/* A buffer with room for one more event was the last one; epoll tells of those that came since. */
 		drained = w->len + EVENT_MAX <= sizeof(w->buf);
 	}
+}
+
+int watch_prove(struct watch *w, const struct lease_tree *t)
+{
+	const int fds[F_ROOT] = { [F_QUEUE] = t->queue, [F_ACTIVE] = t->active, [F_ARCHIVE] = t->archive };
+	char id[LEASE_ID_SIZE];
+	int r = 0;
+
+	/* At random, so that nobody can have taken the name. */
+	lease_id_make(id);
+	(void)snprintf(w->canary, sizeof(w->canary), "%s%s", CANARY, id);
+	for (int i = 0; i < F_ROOT; i++) {
+		/* A folder, since that takes no descriptor. */
+		w->unheard[i] = mkdirat(fds[i], w->canary, 0700) == 0;
+		if (!w->unheard[i])
+			r = -errno;
+		else
+			(void)unlinkat(fds[i], w->canary, AT_REMOVEDIR);
+	}
+	return r;
+}
+
+bool watch_proven(const struct watch *w)
+{
+	for (int i = 0; i < F_ROOT; i++)
+		if (w->unheard[i])
+			return false;
+	return true;
 }

@@ -37,5 +37,13 @@ void watch_unlock(struct watch *w, const char *id);
  * more is left, 0 = drained, -errno.
  */
 int watch_read(struct watch *w, int budget, void (*each)(void *arg, enum watch_kind k, const char *name_or_id), void *arg);
+/*
+ * Proof that events come: a canary, a folder that comes and goes in queue/, active/ and archive/ and that nobody is told
+ * of. By the time that watch_read gives 0 it has been heard in each, or watch_proven says false: the queue tells nothing
+ * of what changes. Where events were lost meanwhile that is no silence. -errno: no canary could be made somewhere
+ * (-ENOSPC, …), so of there nothing can be said.
+ */
+int watch_prove(struct watch *w, const struct lease_tree *t);
+bool watch_proven(const struct watch *w);
 
 #endif

@@ -16,7 +16,7 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
 
-#define N 10000
+#define N 100000
 
 static struct world_lease leases[N];
 static double cpu[BENCH_ROUNDS_MAX];

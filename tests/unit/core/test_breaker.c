@@ -207,6 +207,20 @@ static void it_says_how_many_of_how_many_and_whose(void **state)
 	assert_string_equal(words, "1000000 of 1000000 sessions of uid 4294967294 silent");
 }
 
+/* After a start, when a hundred thousand are still to be looked at. */
+static void a_sample_is_believed_where_it_is_large_and_plain(void **state)
+{
+	const struct breaker_rule r = { .share = 500000, .minimum = 5, .window = M, .hold = H };
+
+	(void)state;
+	assert_false(breaker_plainly_not(&r, 0, 0));
+	assert_false(breaker_plainly_not(&r, 0, 999));
+	assert_true(breaker_plainly_not(&r, 0, 1000));
+	assert_true(breaker_plainly_not(&r, 249, 1000));
+	assert_false(breaker_plainly_not(&r, 250, 1000));
+	assert_false(breaker_plainly_not(&r, 1000, 1000));
+}
+
 static void a_share_of_one_turns_it_off(void **state)
 {
 	const struct breaker_rule r = { .share = 1000000, .minimum = 1, .window = M, .hold = H };
@@ -608,6 +622,7 @@ int main(void)
 		cmocka_unit_test(no_user_alone_can_trip_it_for_all),
 		cmocka_unit_test(of_the_users_trip_and_that_for_all_whichever_ends_first_ends_the_hold),
 		cmocka_unit_test(it_says_how_many_of_how_many_and_whose),
+		cmocka_unit_test(a_sample_is_believed_where_it_is_large_and_plain),
 		cmocka_unit_test(a_share_of_one_turns_it_off),
 		cmocka_unit_test(it_is_decided_before_the_first_is_reaped),
 		cmocka_unit_test(one_of_many_that_falls_silent_is_reaped_when_it_is_due),

@@ -70,6 +70,7 @@ static int set_up(void **state)
 	RB_INIT(&w.silence.parties);
 	TAILQ_INIT(&w.silence.leases);
 	TAILQ_INIT(&w.silence.ended);
+	rests_begin(&w.rests, 1, 0);
 	w.now.mono = 1000 * S;
 	return 0;
 }
@@ -251,6 +252,7 @@ static int tear_down(void **state)
 	for (int i = 0; i < LEASES; i++)
 		if (leases[i])
 			end(i, EV_RELEASED);
+	rests_end(&w.rests);
 	settings_free(w.settings);
 	return 0;
 }
