@@ -186,6 +186,7 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		return;
 	}
 	lease_apply(l, ev, at, w->now.mono, w->now.wall, because);
+	breaker_stepped(w, e, ev, deadline);
 	if (from == ST_REQUESTED && l->state != ST_REQUESTED)
 		TAILQ_REMOVE(&w->requests, e, request);
 	/*
@@ -299,6 +300,14 @@ static void write_view(struct watcher *w, struct entry *e)
 	if (w->hold_wall != 0)
 		(void)snprintf(held, sizeof(held), "held by %s: nothing is destroyed until the hold is lifted or over",
 			       w->hold_by);
+	else if (e->held) {
+		char words[BREAKER_WORDS];
+
+		struct breaker b = breaker_of(w, e);
+
+		breaker_words(&b, words);
+		(void)snprintf(held, sizeof(held), "held by the breaker (%s): not reaped until it lets go", words);
+	}
 	view_of(&e->l, w->now.mono, w->now.wall, held, &v);
 	degraded_lease(e, v.degraded);
 	if (registry_history(w->registry, e->l.id, VIEW_HISTORY, rows, &n) < 0)
