@@ -119,6 +119,7 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 		return;
 	}
 	struct lease *l = &e->l;
+	e->user->leases++;
 	(void)snprintf(l->name, sizeof(l->name), "%s", name);
 	l->record = rec;
 	l->state = ST_REQUESTED;
@@ -309,34 +310,29 @@ static bool fresh_period(struct lease *l, int64_t now)
 	}
 }
 
-/*
- * New settings for leases that live: what would be due by them now gets a fresh full period, and the log says
- * how many.
- */
-void admit_policy_reload(struct watcher *w)
+bool admit_policy_take(struct watcher *w, struct entry *e)
 {
-	int fresh = 0;
+	struct policy p;
+	char why[LEASE_WHY_SIZE], note[160];
+	bool fresh;
 
-	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e)) {
-		struct policy p;
-		char why[LEASE_WHY_SIZE], note[160];
-		if (!state_living(e->l.state) && e->l.state != ST_REQUESTED)
-			continue;
-		if (policy_of(w, &e->l.record, &p, why, note) < 0) {
-			log_warn("%s keeps its old numbers: %s", e->l.id, why);
-			continue;
-		}
-		/* What drives it can't change under it. */
-		memcpy(p.runtime, e->l.policy.runtime, sizeof(p.runtime));
-		/* This one may be its session's. */
-		if (e->l.state == ST_LINGERING)
-			p.linger = e->l.policy.linger;
-		e->l.policy = p;
-		fresh += fresh_period(&e->l, w->now.mono);
-		e->row_dirty = e->view_dirty = true;
-		entry_changed(w, e);
-		entry_due(w, e, w->now.mono);
+	if (!state_living(e->l.state) && e->l.state != ST_REQUESTED)
+		return false;
+	if (policy_of(w, &e->l.record, &p, why, note) < 0) {
+		log_warn("%s keeps its old numbers: %s", e->l.id, why);
+		return false;
 	}
-	if (fresh > 0)
-		log_warn("the new settings would have ended %d live leases now: each gets a fresh full period instead", fresh);
+	/* What drives it can't change under it. */
+	memcpy(p.runtime, e->l.policy.runtime, sizeof(p.runtime));
+	/* This one may be its session's. */
+	if (e->l.state == ST_LINGERING)
+		p.linger = e->l.policy.linger;
+	entry_due(w, e, w->now.mono);
+	if (policy_equal(&e->l.policy, &p))
+		return false;
+	e->l.policy = p;
+	fresh = fresh_period(&e->l, w->now.mono);
+	e->row_dirty = e->view_dirty = true;
+	entry_changed(w, e);
+	return fresh;
 }

@@ -61,7 +61,8 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 	const char *line = a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome);
 	int64_t now = w->now.mono;
 
-	e->unplaced = false;
+	if (a->verb == ACT_CREATE || a->verb == ACT_STAT)
+		e->unplaced = false;
 	/* A late answer, to an act that was given up, must not take the deadline off the one that is under way. */
 	if (a->serial == e->serial)
 		e->l.act_deadline = 0;
@@ -75,6 +76,7 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 			step(w, e, EV_STARTED, now, e->l.record.is_session ? "the session has begun" : "its workload runs");
 		break;
 	case ACT_STAT:
+		e->stat_sent = false;
 		if (e->l.record.is_session) {
 			session_told(w, e, a);
 			break;

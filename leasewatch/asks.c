@@ -73,6 +73,7 @@ static void hold_set(struct watcher *w, int64_t until_wall, const char *by)
 		entry_changed(w, e);
 		entry_due(w, e, w->now.mono);
 	}
+	sweep_begin(w, false, true);
 }
 
 void hold_load(struct watcher *w)
@@ -195,6 +196,8 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, s
 	uint32_t uid = u->uid;
 	struct entry *e = entry_find(w, q->lease);
 
+	if (w->broken)
+		return; /* a row that cannot be read is not a lease that is over */
 	if (!e || !state_living(e->l.state)) {
 		answer(w, ask, "lost", "no such lease, or it is over");
 		return;

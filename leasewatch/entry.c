@@ -33,7 +33,7 @@ RB_GENERATE(entries_by_id, entry, by_id, cmp_id)
 RB_GENERATE(entries_by_due, entry, by_due, cmp_due)
 RB_GENERATE(users, user, by_uid, cmp_uid)
 
-struct entry *entry_find(struct watcher *w, const char *id)
+static struct entry *find_awake(struct watcher *w, const char *id)
 {
 	struct entry key;
 
@@ -42,6 +42,19 @@ struct entry *entry_find(struct watcher *w, const char *id)
 		return NULL;
 	memcpy(key.l.id, id, sizeof(key.l.id));
 	return RB_FIND(entries_by_id, &w->by_id, &key);
+}
+
+struct entry *entry_find(struct watcher *w, const char *id)
+{
+	struct entry *e = find_awake(w, id);
+	uint32_t n = e ? RESTS_NONE : rests_find(&w->rests, id);
+
+	return n == RESTS_NONE ? e : entry_wake(w, n);
+}
+
+bool entry_known(struct watcher *w, const char *id)
+{
+	return find_awake(w, id) || rests_find(&w->rests, id) != RESTS_NONE;
 }
 
 struct entry *entry_next(struct watcher *w, struct entry *e)
@@ -95,7 +108,6 @@ struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid)
 	e->user = u;
 	e->due = LEASE_NEVER;
 	e->leader.fd = e->work.fd = e->waiter.fd = -1;
-	u->leases++;
 	RB_INSERT(entries_by_id, &w->by_id, e);
 	return e;
 }
@@ -131,6 +143,8 @@ void entry_free(struct watcher *w, struct entry *e)
 		LIST_REMOVE(e, changed);
 	if (e->in_out)
 		TAILQ_REMOVE(&w->out, e, out);
+	if (e->drowsy)
+		LIST_REMOVE(e, dozing);
 	RB_REMOVE(entries_by_id, &w->by_id, e);
 	free(e->cgroup);
 	free(e);

@@ -251,7 +251,7 @@ int64_t hearing_wake(struct watcher *w)
 	int64_t at = h->scan_at;
 
 	/* Nothing is at stake, and nobody ought to reach below. */
-	if (w->watch && w->house.fs.kind == FS_LAYERED && !entry_next(w, NULL))
+	if (w->watch && w->house.fs.kind == FS_LAYERED && !entry_next(w, NULL) && w->rests.n == 0)
 		at = LEASE_NEVER;
 	if (h->away_since != 0)
 		at = h->place_at;

@@ -26,18 +26,22 @@ static int64_t read_cpu(const struct entry *e)
 	return r < 0 ? -1 : usage;
 }
 
-static void saw_beat(struct watcher *w, struct entry *e, int64_t at)
+enum event beat_of(const struct lease *l)
 {
 	/*
 	 * Beats are no use for a lease whose use is to be observed; asleep, they still wake it: nothing else
 	 * could.
 	 */
-	bool awake = e->l.state == ST_ACTIVE || e->l.state == ST_IDLE;
+	bool awake = l->state == ST_ACTIVE || l->state == ST_IDLE;
 
-	if (awake && e->l.policy.usage == LEASE_USAGE_OBSERVED)
-		step(w, e, EV_RENEWED, at, "a beat");
-	else
-		step(w, e, EV_BEAT, at, "a beat on its lock");
+	return awake && l->policy.usage == LEASE_USAGE_OBSERVED ? EV_RENEWED : EV_BEAT;
+}
+
+static void saw_beat(struct watcher *w, struct entry *e, int64_t at)
+{
+	enum event ev = beat_of(&e->l);
+
+	step(w, e, ev, at, ev == EV_RENEWED ? "a beat" : "a beat on its lock");
 }
 
 /* What the tree says of the lock, now. */
@@ -118,8 +122,12 @@ static void judge(struct watcher *w, struct entry *e)
 	/* Each event moves the state or a mark, or is held up; the bound is for a mistake of ours. */
 	for (int i = 0; i < 16 && !w->broken && !state_ended(l->state) && e->retry <= w->now.mono; i++) {
 		lease_verdict(l, &w->judge, w->now.mono, &v);
-		if (v.want_cpu && e->unplaced)
-			break; /* neither use nor silence: judged when it is known where to look */
+		if (v.want_cpu && e->unplaced) {
+			/* Neither use nor silence: judged when it is known where to look. */
+			if (e->act == ACT_NONE && !e->stat_sent)
+				want_act(w, e, ACT_STAT);
+			break;
+		}
 		if (v.want_cpu) {
 			bool broken = l->cpu_broken;
 			bool use = lease_saw_cpu(l, &w->judge, w->now.mono, read_cpu(e));
@@ -147,6 +155,7 @@ static void judge(struct watcher *w, struct entry *e)
 	if (e->retry > w->now.mono && e->retry < v.look_at)
 		v.look_at = e->retry;
 	entry_due(w, e, e->polled && v.look_at > w->now.mono + POLL ? w->now.mono + POLL : v.look_at);
+	entry_dozes(w, e);
 }
 
 void look(struct watcher *w, struct entry *e)
@@ -164,37 +173,94 @@ void look(struct watcher *w, struct entry *e)
 		judge(w, e);
 }
 
-/*
- * A wake-up costs more than many looks, so one that had to be serves those that would come soon: active leases
- * are looked at ahead of their time, once. Most were beaten, and are due much later then; one that was not
- * keeps its time, to the tick.
- */
-static void peek(struct watcher *w)
+static bool may_peek(const struct watcher *w, int64_t due, int64_t renew_grace)
+{
+	return due - w->now.mono <= renew_grace / PEEK_PART;
+}
+
+static void peek_awake(struct watcher *w, int64_t until)
 {
 	struct entry *e = entry_first_due(w), *next;
 
-	for (int i = 0; i < WATCHER_SLICE && e && e->due <= w->now.mono + PEEK_AHEAD && !w->broken; i++, e = next) {
-		int64_t soon = e->due - w->now.mono;
-
+	for (int i = 0; i < WATCHER_SLICE && e && e->due <= until && !w->broken; i++, e = next) {
 		next = entry_next_due(e);
-		if (e->l.state != ST_ACTIVE || e->peeked == e->due || soon > e->l.policy.renew_grace / PEEK_PART)
+		if (e->l.state != ST_ACTIVE || e->peeked == e->due || !may_peek(w, e->due, e->l.policy.renew_grace))
 			continue;
 		e->peeked = e->due;
 		look(w, e);
 	}
 }
 
-void look_at_due(struct watcher *w)
+static void peek_at_rest(struct watcher *w, int64_t until)
 {
-	struct entry *e;
-	int i;
+	struct heap_node aside[WATCHER_SLICE];
+	const struct heap_node *first;
+	int n = 0;
 
-	for (i = 0; i < WATCHER_SLICE && (e = entry_first_due(w)) != NULL && e->due <= w->now.mono; i++) {
-		entry_due(w, e, LEASE_NEVER);
-		look(w, e);
+	for (int i = 0; i < WATCHER_SLICE && (first = heap_first(&w->rests.peeks)) != NULL && first->due <= until; i++) {
 		if (w->broken)
 			return;
+		if (may_peek(w, first->due, rests_terms(&w->rests, first->item)->renew_grace)) {
+			look_at_rest(w, first->item);
+			continue;
+		}
+		aside[n++] = *first;
+		rests_due(&w->rests, first->item, LEASE_NEVER, false);
 	}
-	if (i > 0)
-		peek(w);
+	while (n-- > 0)
+		rests_due(&w->rests, aside[n].item, aside[n].due, false);
+}
+
+/* A lease that is known to be due does not wait for those that only may be: these are looked at in a slice of their own. */
+static int look_at_exact(struct watcher *w)
+{
+	int i;
+
+	for (i = 0; i < WATCHER_SLICE && !w->broken; i++) {
+		struct entry *e = entry_first_due(w);
+		const struct heap_node *rest = heap_first(&w->rests.exact);
+		int64_t due = e ? e->due : LEASE_NEVER;
+
+		if (rest && rest->due < due) {
+			if (rest->due > w->now.mono)
+				break;
+			look_at_rest(w, rest->item);
+			continue;
+		}
+		if (!e || due > w->now.mono)
+			break;
+		entry_due(w, e, LEASE_NEVER);
+		look(w, e);
+	}
+	return i;
+}
+
+static int look_at_peeks(struct watcher *w)
+{
+	const struct heap_node *rest;
+	int i;
+
+	for (i = 0; i < WATCHER_SLICE && !w->broken; i++) {
+		rest = heap_first(&w->rests.peeks);
+		if (!rest || rest->due > w->now.mono)
+			break;
+		look_at_rest(w, rest->item);
+	}
+	return i;
+}
+
+/*
+ * A wake-up costs more than many looks, so one that had to be serves those that would come soon: active leases
+ * are looked at ahead of their time, once. Most were beaten, and are due much later then; one that was not
+ * keeps its time, to the tick.
+ */
+void look_at_due(struct watcher *w)
+{
+	int n = look_at_exact(w);
+
+	n += look_at_peeks(w);
+	if (n > 0 && !w->broken) {
+		peek_awake(w, w->now.mono + PEEK_AHEAD);
+		peek_at_rest(w, w->now.mono + PEEK_AHEAD);
+	}
 }

@@ -70,7 +70,7 @@ static void drop_oldest(struct watcher *w, struct user *u)
 
 	TAILQ_REMOVE(&u->kept, k, all);
 	u->n_kept--;
-	if (!entry_find(w, k->name))
+	if (!entry_known(w, k->name))
 		(void)statefile_remove(w->house.state, k->name);
 	free(k);
 }

@@ -99,10 +99,13 @@ static int take(void *arg, const char *name)
 {
 	struct watcher *w = arg;
 	const char *id = lease_name_lock_id(name);
-	struct entry *e = id ? entry_find(w, id) : NULL;
+	struct entry *e;
 
-	if (id && !e && put_off(w, name))
+	if (id && w->scan.phase == RESCAN_ACTIVE && rest_seen(w, id, name))
 		return w->broken;
+	if (id && !entry_known(w, id) && put_off(w, name))
+		return w->broken;
+	e = id ? entry_find(w, id) : NULL;
 	if (e && w->scan.phase == RESCAN_ACTIVE && strcmp(e->l.name, name) == 0)
 		list(&w->scan, id);
 	else
@@ -182,6 +185,7 @@ static void finish(struct watcher *w)
 	struct rescan *r = &w->scan;
 	int64_t took = w->now.mono - r->began;
 
+	rest_unseen_due(w);
 	free(r->found);
 	free(r->listed);
 	*r = (struct rescan){ .phase = RESCAN_NONE, .since_wall = r->began_wall,

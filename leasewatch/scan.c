@@ -129,7 +129,7 @@ static void newcomer(struct watcher *w, enum watch_kind kind, const char *name, 
 	struct lease_stat st;
 	const char *why;
 
-	if (lease_stat(dirfd, name, &st) < 0)
+	if (lease_stat(dirfd, name, &st) < 0 || unreadable(w, lease_name_lock_id(name)))
 		return;
 	if ((why = rubbish(&st)) != NULL) {
 		stray(w, dirfd, name, &st, why);
@@ -179,6 +179,8 @@ static void scan_lock(struct watcher *w, enum watch_kind kind, const char *name)
 	const char *id = lease_name_lock_id(name);
 	struct entry *e;
 
+	if (id && rest_look(w, id, name))
+		return;
 	if (!id) {
 		struct lease_stat st;
 		bool half = strncmp(name, LEASE_TMP_PREFIX, strlen(LEASE_TMP_PREFIX)) == 0;
@@ -187,6 +189,8 @@ static void scan_lock(struct watcher *w, enum watch_kind kind, const char *name)
 		return;
 	}
 	e = entry_find(w, id);
+	if (w->broken)
+		return; /* it may be known, and could not be read */
 	if (!e) {
 		newcomer(w, kind, name, false);
 		return;
@@ -230,7 +234,7 @@ void scan_doubts(struct watcher *w)
 		TAILQ_REMOVE(&w->doubts, d, all);
 		w->n_doubts--;
 		d->user->doubts--;
-		if (id && !entry_find(w, id))
+		if (id && !entry_known(w, id))
 			newcomer(w, d->kind, d->name, true);
 		free(d);
 	}

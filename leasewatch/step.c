@@ -21,7 +21,7 @@ static int64_t ms(int64_t ns)
  * The registry cannot be written: nothing is decided on a record that can't be kept. We end; a restart finds
  * the last good one.
  */
-static void registry_failed(struct watcher *w, const char *what)
+void registry_failed(struct watcher *w, const char *what)
 {
 	log_err("%s: %s: %s. Nothing is decided until it can be written; leases stand as they are", w->paths.db, what,
 		registry_error(w->registry));
@@ -156,6 +156,11 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		e->quiet = false;
 		step_first(w, e);
 	}
+	/* The turn must be able to tell of it, before a lock is moved that a crash would have to put back. */
+	if (c->actions & (AC_COMMIT | AC_TAKE | AC_MOVE_IN) && registry_change(w->registry) < 0) {
+		registry_failed(w, "a turn");
+		return;
+	}
 	enum event instead = move_lock(w, e, c, ev);
 	if (instead == EV_NONE) {
 		e->retry = w->now.mono + LEASE_NS_PER_S;
@@ -249,6 +254,15 @@ bool turn_begin(struct watcher *w)
 	return !w->broken;
 }
 
+int checkpoint_write(struct watcher *w)
+{
+	struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall, .away = w->away };
+
+	memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
+	w->checkpoint = w->now.mono;
+	return registry_checkpoint(w->registry, &c);
+}
+
 bool turn_commit(struct watcher *w)
 {
 	struct entry *e;
@@ -257,18 +271,15 @@ bool turn_commit(struct watcher *w)
 	LIST_FOREACH(e, &w->changed, changed) {
 		if (!e->row_dirty || e->quiet || w->broken)
 			continue;
+		e->l.written = w->now.mono;
+		e->l.away = w->away;
 		int r = state_ended(e->l.state) ? registry_end_lease(w->registry, e->l.id) : registry_put(w->registry, &e->l);
 		if (r < 0)
 			registry_failed(w, "a row");
 		rows = true;
 	}
-	if (rows && !w->broken) {
-		struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall };
-		memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
-		if (registry_checkpoint(w->registry, &c) < 0)
-			registry_failed(w, "the checkpoint");
-		w->checkpoint = w->now.mono;
-	}
+	if (rows && !w->broken && checkpoint_write(w) < 0)
+		registry_failed(w, "the checkpoint");
 	if (!w->broken && registry_commit(w->registry) < 0)
 		registry_failed(w, "a commit");
 	if (w->broken)
@@ -368,6 +379,7 @@ int flush(struct watcher *w)
 			entry_free(w, e);
 		}
 	}
+	rest_all(w);
 	while ((x = LIST_FIRST(&w->execs_over)) != NULL) {
 		LIST_REMOVE(x, all);
 		free(x);

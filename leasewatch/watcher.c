@@ -24,7 +24,7 @@
 
 static bool quiet(struct watcher *w)
 {
-	return entry_next(w, NULL) == NULL;
+	return entry_next(w, NULL) == NULL && w->rests.n == 0;
 }
 
 int64_t one_grace(struct watcher *w)
@@ -38,10 +38,12 @@ int64_t one_grace(struct watcher *w)
 static int64_t next_wake(struct watcher *w)
 {
 	struct entry *e = entry_first_due(w);
-	int64_t at = e ? e->due : LEASE_NEVER;
+	int64_t at = e ? e->due : LEASE_NEVER, rest = rests_first_due(&w->rests);
 
-	if (w->admit)
+	if (w->admit || sweeping(w) || w->tidy.on)
 		return w->now.mono;
+	if (rest < at)
+		at = rest;
 	if (w->admit_at < at)
 		at = w->admit_at;
 	if (!quiet(w) && w->checkpoint + one_grace(w) < at)
@@ -117,7 +119,7 @@ static void reload(struct watcher *w)
 	settings_free(w->settings);
 	w->settings = s;
 	w->judge.observe_every = settings_daemon(s)->observe_every;
-	admit_policy_reload(w);
+	policy_reload(w);
 	runtimes_ask_again(w);
 	w->admit = true;
 	if (none)
@@ -170,11 +172,6 @@ static void dispatch(struct watcher *w, struct source *s)
 	}
 }
 
-static bool is_live(void *arg, const char *name)
-{
-	return entry_find(arg, name) != NULL;
-}
-
 void kept(struct watcher *w)
 {
 	int64_t at = w->now.mono + ENDED_KEEP + 60 * LEASE_NS_PER_S;
@@ -204,11 +201,10 @@ static void upkeep(struct watcher *w)
 {
 	hold_over(w);
 	room(w);
+	tidy_run(w);
 	if (w->now.mono < w->prune_at)
 		return;
-	int r = statefile_prune(w->house.state, w->now.wall, ENDED_KEEP, is_live, w);
-	if (r < 0)
-		log_warn("old state files cannot be removed: %s", strerror(-r));
+	tidy_begin(w, false);
 	locks_prune(&w->house, w->now.wall, settings_daemon(w->settings)->archive_keep);
 	/* The archive is looked through once a day; state files sooner, while some wait for it. */
 	w->prune_at = w->now.mono + INT64_C(86400) * LEASE_NS_PER_S;
@@ -218,14 +214,10 @@ static void upkeep(struct watcher *w)
 
 static void checkpoint(struct watcher *w)
 {
-	struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall };
-
 	if (quiet(w) || w->now.mono - w->checkpoint < one_grace(w))
 		return;
-	memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
-	if (registry_checkpoint(w->registry, &c) < 0)
+	if (checkpoint_write(w) < 0)
 		log_err("the checkpoint cannot be written: %s", registry_error(w->registry));
-	w->checkpoint = w->now.mono;
 }
 
 static bool turn(struct watcher *w, struct epoll_event *events, int n)
@@ -244,6 +236,7 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 	hearing_turn(w);
 	rescan_turn(w);
 	scan_doubts(w);
+	sweep_run(w);
 	look_at_due(w);
 	if (w->admit || w->admit_at <= w->now.mono)
 		admit_run(w);
@@ -302,6 +295,17 @@ static int open_sources(struct watcher *w)
 	return hearing_open(w);
 }
 
+static void registry_waits(void *arg, int seconds)
+{
+	const struct watcher *w = arg;
+
+	if (seconds == 0)
+		log_warn("%s: somebody else holds it for writing (an open transaction in a shell?): nothing is decided "
+			 "until it is free; in half a minute the daemon ends", w->paths.db);
+	else
+		log_note("%s: waited for it for %d s", w->paths.db, seconds);
+}
+
 static int begin(struct watcher *w)
 {
 	char err[256];
@@ -315,6 +319,7 @@ static int begin(struct watcher *w)
 		log_err("%s", err);
 		return -1;
 	}
+	registry_tell(w->registry, registry_waits, w);
 	clock_read(&w->now);
 	if ((r = open_sources(w)) < 0) {
 		log_err("cannot watch: %s", strerror(-r));
@@ -324,10 +329,11 @@ static int begin(struct watcher *w)
 	w->checkpoint = w->now.mono;
 	w->prune_at = w->now.mono;
 	w->judge.observe_every = settings_daemon(w->settings)->observe_every;
-	if (!turn_begin(w))
+	if (rest_begin(w) < 0 || !turn_begin(w))
 		return -1;
 	if (restart_load(w) < 0) {
-		log_err("the registry cannot be read: %s", registry_error(w->registry));
+		log_err("%s: cannot be read: %s. Nothing was decided and nothing ended: see \"It does not start\" in the runbook",
+			w->paths.db, registry_error(w->registry));
 		return -1;
 	}
 	hold_load(w);
@@ -337,7 +343,7 @@ static int begin(struct watcher *w)
 	look_at_due(w);
 	if (w->admit)
 		admit_run(w);
-	upkeep(w);
+	tidy_begin(w, true);
 	if (!turn_commit(w) || flush(w) < 0)
 		return -1;
 	beacon_write(w);
@@ -362,6 +368,7 @@ int watcher_run(struct watcher *w)
 	RB_INIT(&w->by_due);
 	RB_INIT(&w->users);
 	LIST_INIT(&w->changed);
+	LIST_INIT(&w->drowsy);
 	TAILQ_INIT(&w->out);
 	TAILQ_INIT(&w->requests);
 	LIST_INIT(&w->execs);
@@ -378,9 +385,8 @@ int watcher_run(struct watcher *w)
 	}
 	/* What it knew at the end is worth a restart's time: nothing of this downtime is older than now. */
 	if (w->registry && !w->broken) {
-		struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall };
-		memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
-		(void)registry_checkpoint(w->registry, &c);
+		clock_read(&w->now);
+		(void)checkpoint_write(w);
 	}
 	registry_close(w->registry);
 	return r;

@@ -19,12 +19,14 @@
 #include <bsd/sys/tree.h>
 
 #include "conf/settings.h"
-#include "core/lease.h"
+#include "core/rest.h"
 #include "hearing.h"
 #include "lease/duration.h"
 #include "os/clock.h"
+#include "rests.h"
 #include "store/locks.h"
 #include "store/registry.h"
+#include "store/statefiles.h"
 #include "store/watch.h"
 #include "wire.h"
 
@@ -56,8 +58,8 @@ struct entry {
 	struct source leader, work, waiter; /* pidfds */
 	enum act_verb act;	/* to be sent after the commit; ACT_NONE = none */
 	uint64_t serial;	/* of the act that act_deadline is for */
-	bool stat_sent;		/* a session: it was asked whether it lives */
-	bool unplaced;		/* taken up after a restart: its runtime has not said yet where its CPU is read */
+	bool stat_sent;		/* its runtime was asked: a session, whether it lives; else where its CPU is read */
+	bool unplaced;		/* it was at rest, or taken up after a restart: where its CPU is read is to be asked for */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
 	bool watched, polled;	/* the lock's own watch; where it is not enough, it is looked at every second */
 	int lock_error;		/* errno: why it should be watched and can't be; 0 = it can */
@@ -69,7 +71,8 @@ struct entry {
 	char *cgroup;		/* where its CPU is read; NULL = not there */
 	struct lease_process tree;
 	RB_ENTRY(entry) by_id, by_due;
-	LIST_ENTRY(entry) changed;
+	LIST_ENTRY(entry) changed, dozing;
+	bool drowsy;		/* among w->drowsy */
 	TAILQ_ENTRY(entry) request; /* REQUESTED: among w->requests */
 	TAILQ_ENTRY(entry) out; /* waits for a free act */
 	bool in_out;
@@ -145,6 +148,19 @@ struct runtime {
 	SLIST_ENTRY(runtime) all;
 };
 
+/* What all leases at rest are woken for, so many a turn: new settings, a hold that is to stand in their state files. */
+struct sweep {
+	uint32_t at;
+	bool policies, views, unshown; /* unshown: only those whose state file was not met */
+	int fresh; /* leases that the new settings would have ended */
+};
+
+/* state/ is looked through, so many names a turn. */
+struct tidy {
+	bool on, first; /* first: after the start */
+	struct statefile_walk walk;
+};
+
 RB_HEAD(entries_by_id, entry);
 RB_HEAD(entries_by_due, entry);
 RB_HEAD(users, user);
@@ -176,6 +192,12 @@ struct watcher {
 	struct entries_by_due by_due;
 	struct users users;
 	LIST_HEAD(, entry) changed;
+	LIST_HEAD(, entry) drowsy; /* at the end of the turn those of them that may go to rest do */
+	struct rests rests;
+	struct lease at_rest; /* the one that is looked at */
+	struct sweep sweep;
+	struct tidy tidy;
+	int64_t away;	    /* ns without a daemon in this boot, in all */
 	TAILQ_HEAD(, entry) out, requests;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
 	LIST_HEAD(, flight) flights;
@@ -188,6 +210,7 @@ struct watcher {
 	uint64_t serial, admissions;
 	bool rescan; /* everything is to be looked at anew */
 	bool stop, broken;
+	bool unreadable; /* the registry has leases that cannot be read: nothing is done to what is theirs */
 	bool admit;	/* somebody came, or a place was freed: admission is to look, in this turn or at once in the next */
 	int ready_fd;	/* written to once when ready; -1 = nobody waits */
 };
@@ -197,12 +220,14 @@ int watcher_run(struct watcher *w);
 int64_t one_grace(struct watcher *w); /* the renew_grace of [defaults] */
 
 /* entry.c: the leases in memory. */
-struct entry *entry_find(struct watcher *w, const char *id);
-struct entry *entry_next(struct watcher *w, struct entry *e); /* all of them, by id; NULL starts */
+struct entry *entry_find(struct watcher *w, const char *id); /* wakes it; NULL with w->broken: the registry fails */
+bool entry_known(struct watcher *w, const char *id);	     /* wakes nobody */
+struct entry *entry_next(struct watcher *w, struct entry *e); /* all that are awake, by id; NULL starts */
 struct entry *entry_after(struct watcher *w, const char *id); /* the first with a larger id; that one may be gone */
 struct entry *entry_first_due(struct watcher *w);
 struct entry *entry_next_due(struct entry *e);
-struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid); /* in the tree of ids; NULL = no memory */
+/* In the tree of ids, not yet counted as its user's; NULL = no memory. */
+struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid);
 void entry_free(struct watcher *w, struct entry *e);
 void entry_due(struct watcher *w, struct entry *e, int64_t at);
 void entry_changed(struct watcher *w, struct entry *e);
@@ -215,10 +240,27 @@ struct lock_ref lock_of(const struct entry *e);
 void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const char *why);
 void step_first(struct watcher *w, struct entry *e); /* a new request's ledger line */
 void want_act(struct watcher *w, struct entry *e, enum act_verb verb); /* sent after the commit */
+int checkpoint_write(struct watcher *w);
 int flush(struct watcher *w);	 /* after the commit: acts and state files */
 bool turn_begin(struct watcher *w);
 bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's steps were rolled back by ending */
 
+void registry_failed(struct watcher *w, const char *what); /* what: "a row" and the like, that could not be kept or read */
+
+/* doze.c: leases go to rest and are woken. */
+struct entry *entry_wake(struct watcher *w, uint32_t n);
+void entry_dozes(struct watcher *w, struct entry *e); /* it was looked at: at the end of the turn it may go to rest */
+int rest_begin(struct watcher *w);
+void rest_all(struct watcher *w);		       /* those who doze, and may */
+void look_at_rest(struct watcher *w, uint32_t n);      /* and wakes it when anything is due */
+bool rest_look(struct watcher *w, const char *id, const char *name); /* false: none of that id and name rests */
+bool rest_seen(struct watcher *w, const char *id, const char *name); /* the same, by a scan: it is where it belongs */
+void rest_unseen_due(struct watcher *w); /* after the scan: the others are to be looked for */
+void policy_reload(struct watcher *w);
+void sweep_begin(struct watcher *w, bool policies, bool views);
+void sweep_unshown(struct watcher *w);
+bool sweeping(const struct watcher *w);
+void sweep_run(struct watcher *w);
 /* hearing.c: events, that they come, and what is done where they don't. */
 int hearing_open(struct watcher *w);
 void hearing_read(struct watcher *w);
@@ -253,6 +295,7 @@ void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, c
 void look(struct watcher *w, struct entry *e);
 void look_at_lock(struct watcher *w, struct entry *e); /* of this, only what the tree says of its lock */
 void look_at_due(struct watcher *w);
+enum event beat_of(const struct lease *l); /* what a beat is for it */
 bool beat_matters(const struct lease *l); /* its next beat must be seen at once */
 
 /* admit.c */
@@ -261,7 +304,8 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 void admit_run(struct watcher *w);
 void admit_wait(struct watcher *w, struct entry *e); /* a request that waits on: until when, or denied */
 void admit_add(struct watcher *w, struct entry *e);  /* a new one, or one of the registry's */
-void admit_policy_reload(struct watcher *w);
+/* New settings for one that lives: what would be due by them now gets a fresh full period. True: something would be. */
+bool admit_policy_take(struct watcher *w, struct entry *e);
 void runtimes_ask_again(struct watcher *w); /* of those that did not work */
 
 /* life.c: pidfds of leaders, keepers, waiters. */
@@ -312,5 +356,11 @@ void hold_over(struct watcher *w); /* lifts one whose time has come */
 
 /* restart.c */
 int restart_load(struct watcher *w);
+bool unreadable(struct watcher *w, const char *id); /* of a lease whose row cannot be read */
+void unreadable_found(struct watcher *w);	    /* registry_error says which */
+
+/* tidy.c: state files of what is over, and after a start those that are missing or lie. */
+void tidy_begin(struct watcher *w, bool first);
+void tidy_run(struct watcher *w);
 
 #endif

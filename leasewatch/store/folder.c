@@ -46,6 +46,20 @@ static int settle(int fd, const struct folder_rule *rule, const char *path, char
 	return 0;
 }
 
+/*
+ * A folder that was made holds what must outlive a loss of power (lease.db), so its name must, too. As well as it can
+ * be: where the folder above may be entered but not read, the first sync below it has to do.
+ */
+static void sync_above(int dirfd)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	(void)fsync(fd);
+	close(fd);
+}
+
 int folder_at(int dirfd, const char *name, const char *path, const struct folder_rule *rule, int *ret_fd,
 	      char err[SENTENCE_SIZE])
 {
@@ -59,12 +73,14 @@ int folder_at(int dirfd, const char *name, const char *path, const struct folder
 	if (fd < 0)
 		return errno == ENOTDIR || errno == ELOOP ? sentence(err, -errno, path, "is a link, or no folder") :
 							    sorry(err, path, "cannot be opened");
-	if (made)
+	if (made) {
 		r = settle(fd, rule, path, err);
-	else if (fstat(fd, &st) < 0)
+		sync_above(dirfd);
+	} else if (fstat(fd, &st) < 0) {
 		r = sorry(err, path, "cannot be looked at");
-	else
+	} else {
 		r = check(&st, rule, path, err);
+	}
 	if (r < 0) {
 		if (made)
 			(void)unlinkat(dirfd, name, AT_REMOVEDIR);

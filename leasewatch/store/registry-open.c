@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,6 @@
 #define STRINGIFY_(x) #x
 #define STRINGIFY(x) STRINGIFY_(x)
 
-/*
- * A reader that holds the lock of a change (somebody's `BEGIN IMMEDIATE`) is waited for, but never for long:
- * the loop stands still.
- */
-#define BUSY_MS 1000
-
 static const char *const queries[Q_MAX] = {
 	[Q_BEGIN] = "BEGIN IMMEDIATE",
 	[Q_COMMIT] = "COMMIT",
@@ -37,11 +32,32 @@ static const char *const queries[Q_MAX] = {
 	[Q_META_SET] = "INSERT INTO meta(key, value) VALUES(?1, ?2) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
 	[Q_META_DELETE] = "DELETE FROM meta WHERE key = ?1",
 	[Q_META_GET] = "SELECT value FROM meta WHERE key = ?1",
+	[Q_RESTS] = "SELECT lock, rest FROM lease WHERE rest IS NOT NULL",
 };
 
-/* WAL, one file of settings a connection; each for a reason. */
+/* Which whole rows. */
+static const char *const rows_of[Q_MAX] = {
+	[Q_LOAD] = "",
+	[Q_OTHERS] = " WHERE rest IS NULL",
+	[Q_FIND] = " WHERE id = ?1",
+};
+
+/*
+ * What is set, and why. Two things are wanted of the disk: a commit that returned is there after a loss of power, and
+ * a commit is cheap enough for one a turn of the loop.
+ *
+ * WAL (use_wal), not a rollback journal: a commit appends its pages to lease.db-wal and syncs that one file, once; the
+ * journal would take three or four syncs. Readers (klease ledger, a shell) never hold the writer up, nor it them. A
+ * frame that was torn, or never written, fails its checksum, and with it all after it: so whatever a disk has kept of
+ * what was not synced, the file is as it was after some commit. The WAL is written into lease.db when it has 1000
+ * pages (SQLite's own default), each of the two files synced before the other one is written again.
+ */
 static const char settings[] =
-	/* A commit that returned is on the disk: in WAL mode NORMAL would lose the last ones with the power. */
+	/*
+	 * Syncs the WAL at each commit, and its header when it begins anew. In WAL mode NORMAL leaves out the
+	 * first, so the last turns would go with the power, ends among them. EXTRA adds nothing here: it syncs
+	 * the folder after a journal is removed, and a WAL is not removed at a commit.
+	 */
 	"PRAGMA synchronous = FULL;"
 	/* A long reader can hold checkpoints up and let the WAL grow; afterwards it shrinks to this again. */
 	"PRAGMA journal_size_limit = 4194304;"
@@ -56,6 +72,29 @@ static const char settings[] =
 	"PRAGMA cell_size_check = ON;"
 	/* The file may have been edited by hand: its triggers and views call nothing but plain SQL. */
 	"PRAGMA trusted_schema = OFF;";
+
+/*
+ * A name that was made is there after a loss of power only when its folder was synced, too (fsync(2)). SQLite does
+ * that for the names that it makes itself.
+ */
+static int sync_name(const char *path, char err[256])
+{
+	char dir[PATH_MAX];
+	size_t len = (size_t)(strrchr(path, '/') - path) + 1;
+	int r = 0, fd;
+
+	if (len >= sizeof(dir))
+		return sentence(err, -ENAMETOOLONG, path, "is too long a path");
+	memcpy(dir, path, len);
+	dir[len] = '\0';
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* EINVAL: a file system that knows no such thing. */
+	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+		r = sentence(err, -errno, dir, "cannot be synced: %m");
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
 
 /*
  * Makes or opens the file itself, 0600 before SQLite sees it (-wal and -shm take its mode), and locks it: two
@@ -87,12 +126,27 @@ static int guard_open(const char *path, int *ret_fd, char err[256])
 		r = errno == EWOULDBLOCK ? sentence(err, -EBUSY, path, "another daemon has it") :
 					   sentence(err, -errno, path, "cannot be locked: %m");
 	else
-		r = 0;
+		r = st.st_size == 0 ? sync_name(path, err) : 0; /* made just now, or before a crash */
 	if (r < 0)
 		close(fd);
 	else
 		*ret_fd = fd;
 	return r;
+}
+
+static int wait_for_others(void *arg, int n)
+{
+	struct registry *r = arg;
+	int ms = r->waited < WAIT_TELL_MS ? 10 : 100;
+
+	(void)n;
+	if (r->waited >= WAIT_MS)
+		return 0;
+	(void)sqlite3_sleep(ms);
+	r->waited += ms;
+	if (r->waited == WAIT_TELL_MS && r->tell)
+		r->tell(r->tell_arg, 0);
+	return 1;
 }
 
 static int run_sql(struct registry *r, const char *sql)
@@ -130,9 +184,8 @@ static int identify(struct registry *r, const char *path, int *ret_format, char 
 		error = ask_number(r, "SELECT count(*) FROM sqlite_schema", &tables);
 	if (error == -EBADMSG)
 		return sentence(err, error, path,
-				"is no registry of leasewatch and was left as it is (%s): move it away, and a new "
-				"one is begun",
-				r->error);
+				"is no registry of leasewatch, or its first page is damaged (%s). It was left as it is: see "
+				"\"It does not start\" in the runbook", r->error);
 	if (error < 0)
 		return sentence(err, error, path, "%s", r->error);
 	if (magic == 0 && format == 0 && tables == 0) {
@@ -170,6 +223,22 @@ static int use_wal(struct registry *r)
 	return error;
 }
 
+/*
+ * What a predecessor that did not end in good order has left in the WAL goes into lease.db now, and the WAL begins anew.
+ * Where a sync of it failed, its pages can be read and are taken for written, yet are not on the disk (Linux forgets
+ * them); behind such a gap a later commit would be lost with the power, synced or not. A reader in the way is not waited
+ * for: it takes that failure, that reader and a loss of power to come to harm.
+ */
+static int write_back(struct registry *r)
+{
+	int rc;
+
+	(void)sqlite3_busy_handler(r->db, NULL, NULL);
+	rc = sqlite3_wal_checkpoint_v2(r->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	(void)sqlite3_busy_handler(r->db, wait_for_others, r);
+	return rc == SQLITE_OK || rc == SQLITE_BUSY ? 0 : registry_fail(r, rc);
+}
+
 static int upgrade(struct registry *r, int format)
 {
 	int error;
@@ -195,7 +264,7 @@ static int prepare(struct registry *r)
 		int rc;
 
 		if (!text) {
-			rc = i == Q_PUT ? row_sql_put(sql) : row_sql_load(sql);
+			rc = i == Q_PUT ? row_sql_put(sql) : row_sql_load(sql, rows_of[i]);
 			if (rc < 0)
 				return registry_say(r, rc, "the columns of a lease make too long a statement");
 			text = sql;
@@ -227,7 +296,7 @@ int registry_open(const char *path, struct registry **ret, char err[256])
 		goto told;
 	}
 	(void)sqlite3_extended_result_codes(r->db, 1);
-	(void)sqlite3_busy_timeout(r->db, BUSY_MS);
+	(void)sqlite3_busy_handler(r->db, wait_for_others, r);
 	/* A newer file stays as it is, its -wal too. */
 	(void)sqlite3_db_config(r->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	error = identify(r, path, &format, err);
@@ -235,10 +304,11 @@ int registry_open(const char *path, struct registry **ret, char err[256])
 		goto fail;
 	(void)sqlite3_db_config(r->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
 	(void)sqlite3_db_config(r->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	/* WAL: readers (klease ledger) never hold the writer up, and a commit is one write and one sync. */
-	error = use_wal(r);
+	error = run_sql(r, settings);
 	if (error == 0)
-		error = run_sql(r, settings);
+		error = use_wal(r);
+	if (error == 0)
+		error = write_back(r);
 	if (error == 0)
 		error = upgrade(r, format);
 	if (error == 0)
@@ -250,7 +320,11 @@ int registry_open(const char *path, struct registry **ret, char err[256])
 		return 0;
 	}
 told:
-	sentence(err, error, path, "%s", r->error);
+	if (error == -EBADMSG)
+		sentence(err, error, path, "is damaged (%s). Nothing was decided and nothing ended: see \"It does not start\" in "
+			 "the runbook", r->error);
+	else
+		sentence(err, error, path, "%s", r->error);
 fail:
 	registry_close(r);
 	return error;

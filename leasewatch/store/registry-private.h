@@ -12,12 +12,23 @@
 
 #include "store/registry.h"
 
+/*
+ * Who holds the file (somebody's `BEGIN IMMEDIATE` in a shell) is waited for. The loop stands still meanwhile, which
+ * takes nothing from holders: their beats are in the tree, and a loop that was late grants a grace. To end at once
+ * would only have us started again, to the same; but for ever nobody would see that there is no judge.
+ */
+#define WAIT_MS 30000
+#define WAIT_TELL_MS 1000
+
 enum query {
 	Q_BEGIN,
 	Q_COMMIT,
 	Q_ROLLBACK,
 	Q_PUT,
 	Q_LOAD,
+	Q_FIND,
+	Q_RESTS,
+	Q_OTHERS,
 	Q_END,
 	Q_LEDGER,
 	Q_HISTORY,
@@ -34,6 +45,9 @@ struct registry {
 	int guard;	     /* lease.db itself, flocked; closed after db (see registry-open.c) */
 	bool in_turn, wrote; /* wrote: this turn has begun its transaction */
 	int failed;	     /* what broke this turn: it cannot be committed any more */
+	int waited;	     /* ms, of this statement, for who holds the file */
+	void (*tell)(void *arg, int seconds);
+	void *tell_arg;
 	uint64_t generation; /* the last one given; never steps back, not even by a rollback */
 	char error[200];
 };
@@ -42,8 +56,6 @@ struct registry {
 int registry_fail(struct registry *r, int rc);
 /* Same, for what is our own finding. */
 int registry_say(struct registry *r, int error, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Before a change: makes sure that a turn is open, healthy and has a transaction. */
-int registry_change(struct registry *r);
 /*
  * Steps a statement that gives no row, and makes it ready for the next time. In a turn, a failure breaks the
  * turn.

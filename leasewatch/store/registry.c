@@ -54,6 +54,12 @@ const char *registry_error(const struct registry *r)
 	return r->error;
 }
 
+void registry_tell(struct registry *r, void (*tell)(void *arg, int seconds), void *arg)
+{
+	r->tell = tell;
+	r->tell_arg = arg;
+}
+
 void registry_reset(sqlite3_stmt *st)
 {
 	(void)sqlite3_reset(st); /* repeats the error that sqlite3_step gave already */
@@ -62,10 +68,14 @@ void registry_reset(sqlite3_stmt *st)
 
 int registry_run(struct registry *r, sqlite3_stmt *st)
 {
-	int rc = sqlite3_step(st), error = 0;
+	int rc, error = 0;
 
+	r->waited = 0;
+	rc = sqlite3_step(st);
 	if (rc != SQLITE_DONE)
 		error = registry_fail(r, rc);
+	if (r->waited >= WAIT_TELL_MS && r->tell)
+		r->tell(r->tell_arg, r->waited / 1000);
 	registry_reset(st);
 	if (error < 0 && r->in_turn && r->failed == 0)
 		r->failed = error;
@@ -207,19 +217,20 @@ int registry_ledger(struct registry *r, struct ledger_row *row)
 	return error;
 }
 
-int registry_load(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg)
+static int load(struct registry *r, sqlite3_stmt *st, int (*each)(void *arg, const struct lease *l), void *arg)
 {
-	sqlite3_stmt *st = r->st[Q_LOAD];
 	struct lease l;
-	char what[160], first[sizeof(r->error)] = "";
-	int rc, n_bad = 0, ret = 0;
+	char what[160], bad[sizeof(r->error)] = "";
+	int rc, n_bad = 0, len = 0, ret = 0;
 
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		if (row_read(st, &l, what) < 0) {
 			const unsigned char *id = sqlite3_column_text(st, 0);
 
-			if (n_bad++ == 0)
-				(void)snprintf(first, sizeof(first), "%.14s: %s", id ? (const char *)id : "?", what);
+			n_bad++;
+			if (len < (int)sizeof(bad))
+				len += snprintf(bad + len, sizeof(bad) - (size_t)len, "%s%.14s (%s)", len ? ", " : "",
+						id ? (const char *)id : "?", what);
 			continue;
 		}
 		ret = each(arg, &l);
@@ -230,8 +241,55 @@ int registry_load(struct registry *r, int (*each)(void *arg, const struct lease 
 		ret = registry_fail(r, rc);
 	registry_reset(st);
 	if (ret == 0 && n_bad > 0)
-		ret = registry_say(r, -EBADMSG, "leases that cannot be read: %d, the first is %s", n_bad, first);
+		ret = registry_say(r, -EUCLEAN, "%d lease%s: %s", n_bad, n_bad == 1 ? "" : "s", bad);
 	return ret;
+}
+
+int registry_load(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg)
+{
+	return load(r, r->st[Q_LOAD], each, arg);
+}
+
+int registry_load_others(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg)
+{
+	return load(r, r->st[Q_OTHERS], each, arg);
+}
+
+int registry_load_rests(struct registry *r, struct lease *l, int (*each)(void *arg, bool good, const char *lock), void *arg)
+{
+	sqlite3_stmt *st = r->st[Q_RESTS];
+	int rc, ret = 0;
+
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		bool good = row_read_rest(st, l) == 0;
+		const unsigned char *lock = sqlite3_column_text(st, 0);
+
+		ret = each(arg, good, lock ? (const char *)lock : "");
+		if (ret != 0)
+			break;
+	}
+	if (ret == 0 && rc != SQLITE_DONE)
+		ret = registry_fail(r, rc);
+	registry_reset(st);
+	return ret;
+}
+
+int registry_find(struct registry *r, const char *id, struct lease *ret)
+{
+	sqlite3_stmt *st = r->st[Q_FIND];
+	char what[160];
+	int rc, error = 0;
+
+	(void)sqlite3_bind_text(st, 1, id, -1, SQLITE_STATIC);
+	rc = sqlite3_step(st);
+	if (rc == SQLITE_DONE)
+		error = registry_say(r, -ENOENT, "%.14s has no row", id);
+	else if (rc != SQLITE_ROW)
+		error = registry_fail(r, rc);
+	else if (row_read(st, ret, what) < 0)
+		error = registry_say(r, -EUCLEAN, "%.14s (%s)", id, what);
+	registry_reset(st);
+	return error;
 }
 
 static void copy_text(sqlite3_stmt *st, int at, char *to, size_t size)

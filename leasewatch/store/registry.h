@@ -36,6 +36,7 @@ struct ledger_row {
 
 struct registry_clock { /* the checkpoint: when the daemon last looked at all that was due */
 	int64_t mono, boot, wall;
+	int64_t away; /* the sum of all times without a daemon in this boot, before that */
 	char boot_id[LEASE_BOOT_SIZE];
 };
 
@@ -49,10 +50,19 @@ void registry_close(struct registry *r);
 /*
  * Every lease that is not over. The struct's part "of this run only" is zero. Stops when each gives non-zero
  * and returns that. A row that cannot be read (an unknown state, a record that is none) stays where it is: all
- * others are given first, then the call ends with -EBADMSG, and registry_error says which lease, which column,
- * and how many there are. each() must not change leases.
+ * others are given first, then the call ends with -EUCLEAN, and registry_error says how many there are, which
+ * leases and which columns. each() must not change leases.
  */
 int registry_load(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg);
+/*
+ * The same in two parts, for a start with a hundred thousand leases. Of those that may rest (core/rest.h) only what a rest
+ * holds is read, with since, since_wall, written and away: into *l, whose other fields stay as they are, before each call.
+ * Not good: whoever calls reads the whole row. Of the others whole rows, as by registry_load.
+ */
+int registry_load_rests(struct registry *r, struct lease *l, int (*each)(void *arg, bool good, const char *lock), void *arg);
+int registry_load_others(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg);
+/* One of them, as registry_load gives it. -ENOENT: there is no row of that id. -EUCLEAN: it cannot be read. */
+int registry_find(struct registry *r, const char *id, struct lease *ret);
 /* The last n steps of a lease, oldest first, from the ledger (for its state file). */
 int registry_history(struct registry *r, const char *id, int n, struct ledger_row *rows, int *ret_n);
 /* Whether this id was ever used (a live row or a ledger line): ids are never used twice. 1, 0 or -errno. */
@@ -66,6 +76,13 @@ int registry_id_used(struct registry *r, const char *id);
 int registry_begin(struct registry *r);
 int registry_commit(struct registry *r); /* nothing was changed since begin: no write at all */
 void registry_rollback(struct registry *r);
+/*
+ * Makes the file ours to write, for this turn: before a lock is moved that the turn will write of. Each change does it
+ * by itself. Somebody else who holds the file (a shell's BEGIN IMMEDIATE) is waited for; -EBUSY after half a minute.
+ */
+int registry_change(struct registry *r);
+/* Whom to tell that this takes longer than a second: seconds 0 = it does, else it is over, after so many. */
+void registry_tell(struct registry *r, void (*tell)(void *arg, int seconds), void *arg);
 /* -EINVAL: it has ended (that is registry_end_lease), or is no lease. */
 int registry_put(struct registry *r, const struct lease *l);
 /*
