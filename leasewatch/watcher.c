@@ -310,6 +310,13 @@ static int loop(struct watcher *w)
 {
 	struct epoll_event events[EVENTS];
 
+	/*
+	 * Who is due was judged already; who came meanwhile is found now, before any event tells of who came since. The
+	 * watch came first, so what is made while we scan is seen twice rather than never.
+	 */
+	clock_read(&w->now);
+	if (!turn(w, events, 0))
+		return 1;
 	while (!w->stop) {
 		int64_t due = next_wake(w);
 		set_timer(w);
@@ -390,18 +397,17 @@ static int begin(struct watcher *w)
 	w->judge.observe_every = settings_daemon(w->settings)->observe_every;
 	if (rest_begin(w) < 0 || !turn_begin(w))
 		return -1;
-	if (restart_load(w) < 0) {
-		log_err("%s: cannot be read: %s. Nothing was decided and nothing ended: see \"It does not start\" in the runbook",
-			w->paths.db, registry_error(w->registry));
+	if ((r = restart_load(w)) < 0) {
+		log_err("%s: %s: %s. Nothing was decided and nothing ended: see \"It does not start\" in the runbook", w->paths.db,
+			r == -EBADMSG ? "is damaged" : "cannot be read", registry_error(w->registry));
 		return -1;
 	}
 	hold_load(w);
-	/* The watch came first, so what is made while we scan is seen twice rather than never. */
-	scan_all(w);
 	look_at_due(w);
 	if (w->admit)
 		admit_run(w);
 	tidy_begin(w, true);
+	w->rescan = true;
 	if (!turn_commit(w) || flush(w) < 0)
 		return -1;
 	beacon_write(w);
