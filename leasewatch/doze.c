@@ -62,6 +62,7 @@ struct entry *entry_wake(struct watcher *w, uint32_t n)
 	const bool peeked = rests_at(&w->rests, n)->peeked, unshown = rests_at(&w->rests, n)->unshown;
 	struct lease *l = &w->at_rest;
 	struct entry *e;
+	int r;
 
 	rests_get(&w->rests, n, l);
 	e = entry_new(w, l->id, l->uid);
@@ -70,10 +71,10 @@ struct entry *entry_wake(struct watcher *w, uint32_t n)
 		w->broken = true;
 		return NULL;
 	}
-	int r = registry_find(w->registry, l->id, &e->l);
+	r = registry_find(w->registry, l->id, &e->l);
 	if (r == -EUCLEAN || r == -ENOENT) {
-		/* Edited by hand meanwhile: as after a start, it is left alone. */
-		row_unreadable(w);
+		/* Edited by hand while it rested: what a restart would make of it. */
+		unreadable_found(w);
 		e->user->leases--;
 		rests_remove(&w->rests, n);
 		entry_free(w, e);

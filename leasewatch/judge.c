@@ -79,7 +79,7 @@ void look_at_lock(struct watcher *w, struct entry *e)
 }
 
 /* A lock is watched by itself only while its next beat must be seen at once; an active one's beats cost nothing. */
-static bool beat_matters(const struct lease *l)
+bool beat_matters(const struct lease *l)
 {
 	return !l->lock_lost && (l->state == ST_IDLE || l->state == ST_HIBERNATING || l->state == ST_HIBERNATED ||
 				 l->state == ST_RESUMING || l->state == ST_LINGERING || (l->state == ST_ACTIVE && l->warned));
@@ -93,18 +93,20 @@ static void arm(struct watcher *w, struct entry *e)
 		if (e->watched && w->watch)
 			watch_unlock(w->watch, e->l.id);
 		e->watched = e->polled = false;
+		degraded_lock(w, e, 0);
 	}
 	if (!want || e->watched)
 		return;
 	int r = w->watch ? watch_lock(w->watch, w->house.tree.active, e->l.name, e->l.id) : -ENOSPC;
 	if (r == 0) {
 		e->watched = true;
-		e->polled = false;
+		e->polled = w->hearing.locks_too;
+		degraded_lock(w, e, 0);
 		/* What was beaten between the last look and the watch made no event. */
 		look_at_lock(w, e);
-	} else if (!e->polled) {
+	} else {
 		e->polled = true;
-		log_info("%s: its lock can't be watched (%s): looked at every second instead", e->l.id, strerror(-r));
+		degraded_lock(w, e, w->watch ? -r : 0);
 	}
 }
 

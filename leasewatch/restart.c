@@ -26,14 +26,6 @@ struct load {
 	int n;
 };
 
-/* One row that was edited by hand, or by a bug, is no reason to judge nobody. */
-void row_unreadable(struct watcher *w)
-{
-	log_err("%s: %s. Each stays as it is, is not judged and not ended, until its row is mended (see \"A lease cannot be read\" "
-		"in the runbook)", w->paths.db, registry_error(w->registry));
-	w->unreadable = true;
-}
-
 /* The time without a daemon since its row was written. */
 static void credit_away(struct load *ld, struct lease *l)
 {
@@ -104,7 +96,7 @@ static int load_rest(void *arg, bool good, const char *lock)
 	struct lease whole;
 	int r = id ? registry_find(w->registry, id, &whole) : -EUCLEAN;
 	if (r == -EUCLEAN)
-		row_unreadable(w);
+		unreadable_found(w);
 	return r == 0 ? load_one(ld, &whole) : r == -EUCLEAN ? 0 : r;
 }
 
@@ -161,6 +153,14 @@ bool unreadable(struct watcher *w, const char *id)
 	       (n == 1 && strcmp(last.to, state_public(ST_REAPED)) != 0 && strcmp(last.to, state_public(ST_DENIED)) != 0);
 }
 
+/* One row that was edited by hand, or by a bug, is no reason to judge nobody. */
+void unreadable_found(struct watcher *w)
+{
+	log_err("%s: cannot be read: %s. What is theirs stays as it is, neither judged nor ended, until the row is mended (see "
+		"\"A lease cannot be read\" in the runbook)", w->paths.db, registry_error(w->registry));
+	w->unreadable = true;
+}
+
 /* What is left in the private folder without a lease: it is over, and was on its way to the archive. */
 static int left_over(void *arg, const char *name)
 {
@@ -204,7 +204,7 @@ int restart_load(struct watcher *w)
 	w->away = ld.same_boot ? last.away + (w->now.mono - last.mono) : 0;
 	r = load_all(&ld);
 	if (r == -EUCLEAN)
-		row_unreadable(w);
+		unreadable_found(w);
 	else if (r < 0)
 		return r;
 	/* In two passes: what one lease's end frees must not depend on the order of ids. */

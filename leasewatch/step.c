@@ -300,6 +300,7 @@ static void write_view(struct watcher *w, struct entry *e)
 		(void)snprintf(held, sizeof(held), "held by %s: nothing is destroyed until the hold is lifted or over",
 			       w->hold_by);
 	view_of(&e->l, w->now.mono, w->now.wall, held, &v);
+	degraded_lease(e, v.degraded);
 	if (registry_history(w->registry, e->l.id, VIEW_HISTORY, rows, &n) < 0)
 		n = 0;
 	for (int i = 0; i < n; i++) {

@@ -19,19 +19,25 @@ static bool same(const struct lock_ref *l, const struct lease_stat *st)
 	return S_ISREG(st->mode) && st->uid == l->uid && st->dev == l->dev && st->ino == l->ino;
 }
 
+/* What a server or a program shows of a lock may be old; on a local file system nothing is, and nobody is waited for. */
+static int look_at(const struct house *h, int dirfd, const char *name, struct lease_stat *st)
+{
+	return h->fs.kind >= FS_PROGRAM ? lease_stat_anew(dirfd, name, st) : lease_stat(dirfd, name, st);
+}
+
 enum place locks_place(const struct house *h, const struct lock_ref *l, struct lease_stat *st)
 {
 	/*
 	 * Another inode of the same owner under the name is the owner's own doing (an editor's save): still his
 	 * lock.
 	 */
-	if (lease_stat(h->tree.active, l->name, st) == 0 && S_ISREG(st->mode) && st->uid == l->uid)
+	if (look_at(h, h->tree.active, l->name, st) == 0 && S_ISREG(st->mode) && st->uid == l->uid)
 		return AT_ACTIVE;
-	if (lease_stat(h->tree.archive, l->name, st) == 0 && same(l, st))
+	if (look_at(h, h->tree.archive, l->name, st) == 0 && same(l, st))
 		return AT_ARCHIVE;
-	if (lease_stat(h->reap, l->name, st) == 0 && same(l, st))
+	if (look_at(h, h->reap, l->name, st) == 0 && same(l, st))
 		return AT_REAP;
-	if (lease_stat(h->tree.queue, l->name, st) == 0 && same(l, st))
+	if (look_at(h, h->tree.queue, l->name, st) == 0 && same(l, st))
 		return AT_QUEUE;
 	return AT_NOWHERE;
 }
@@ -60,7 +66,7 @@ int locks_commit(const struct house *h, const struct lock_ref *l)
 		return r == -ENOENT ? 1 : r;
 	}
 	/* Whoever touches from now on finds no name; who touched just before is seen here. */
-	r = lease_stat(fd, NULL, &st);
+	r = look_at(h, fd, NULL, &st);
 	close(fd);
 	if (r < 0 || st.mtime == l->mtime)
 		return 1;

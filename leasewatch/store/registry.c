@@ -241,7 +241,7 @@ static int load(struct registry *r, sqlite3_stmt *st, int (*each)(void *arg, con
 		ret = registry_fail(r, rc);
 	registry_reset(st);
 	if (ret == 0 && n_bad > 0)
-		ret = registry_say(r, -EUCLEAN, "leases that cannot be read: %d: %s", n_bad, bad);
+		ret = registry_say(r, -EUCLEAN, "%d lease%s: %s", n_bad, n_bad == 1 ? "" : "s", bad);
 	return ret;
 }
 
