@@ -181,10 +181,15 @@ static int left_over(void *arg, const char *name)
 static int load_all(struct load *ld)
 {
 	struct watcher *w = ld->w;
+	uint32_t n;
 	int r;
 
 	if (!ld->same_boot)
 		return registry_load(w->registry, load_one, ld);
+	/* To begin small and grow would cost a tenth of the start. */
+	if ((r = registry_count(w->registry, &n)) < 0)
+		return r;
+	rests_reserve(&w->rests, n);
 	r = registry_load_rests(w->registry, &w->at_rest, load_rest, ld);
 	return r < 0 ? r : registry_load_others(w->registry, load_one, ld);
 }

@@ -249,6 +249,24 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 	return turn_commit(w) && flush(w) == 0;
 }
 
+/*
+ * Who is due was judged already; who came meanwhile is found now, all of them before any event tells of one that came
+ * since. The watch came first, so what is made while we scan is seen twice rather than never.
+ */
+static bool first_turn(struct watcher *w)
+{
+	clock_read(&w->now);
+	if (!turn_begin(w))
+		return false;
+	scan_all(w);
+	hearing_turn(w);
+	look_at_due(w);
+	if (w->admit)
+		admit_run(w);
+	degraded_tell(w);
+	return turn_commit(w) && flush(w) == 0;
+}
+
 static int loop(struct watcher *w)
 {
 	struct epoll_event events[EVENTS];
@@ -333,15 +351,12 @@ static int begin(struct watcher *w)
 	w->judge.observe_every = settings_daemon(w->settings)->observe_every;
 	if (rest_begin(w) < 0 || !turn_begin(w))
 		return -1;
-	if (restart_load(w) < 0) {
-		log_err("%s: cannot be read: %s. Nothing was decided and nothing ended: see \"It does not start\" in the runbook",
-			w->paths.db, registry_error(w->registry));
+	if ((r = restart_load(w)) < 0) {
+		log_err("%s: %s: %s. Nothing was decided and nothing ended: see \"It does not start\" in the runbook",
+			w->paths.db, r == -EBADMSG ? "is damaged" : "cannot be read", registry_error(w->registry));
 		return -1;
 	}
 	hold_load(w);
-	/* The watch came first, so what is made while we scan is seen twice rather than never. */
-	scan_all(w);
-	hearing_turn(w);
 	look_at_due(w);
 	if (w->admit)
 		admit_run(w);
@@ -386,7 +401,7 @@ int watcher_run(struct watcher *w)
 	int r = 1;
 	if (begin(w) == 0) {
 		say_ready(w);
-		r = loop(w);
+		r = first_turn(w) ? loop(w) : 1;
 	}
 	/* What it knew at the end is worth a restart's time: nothing of this downtime is older than now. */
 	if (w->registry && !w->broken) {
