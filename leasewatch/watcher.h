@@ -59,6 +59,7 @@ struct entry {
 	bool stat_sent;		/* its runtime was asked: a session, whether it lives; else where its CPU is read */
 	bool unplaced;		/* it was at rest, or taken up after a restart: where its CPU is read is to be asked for */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
+	bool missed;		/* its lock was not in active/ when its silence was to end it: the next time it does */
 	bool watched, polled;	/* the lock's own watch; where there is none, it is looked at every second */
 	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
 	bool by_pam;		/* a session: its close was PAM's, not a hand's */
