@@ -215,7 +215,7 @@ void scan_name(struct watcher *w, enum watch_kind kind, const char *name)
 		struct lease_stat st;
 		if ((id = lease_name_lock_id(name)) && (e = entry_find(w, id)))
 			look(w, e);
-		else if (lease_stat(w->house.tree.archive, name, &st) == 0)
+		else if (lease_stat(w->house.tree.archive, name, &st) == 0 && !(S_ISDIR(st.mode) && st.uid == w->paths.uid))
 			stray(w, w->house.tree.archive, name, &st, "in archive/, and no living lease's: left there for now");
 	} else if (kind == WATCH_LOCK) {
 		if ((e = entry_find(w, name)))
