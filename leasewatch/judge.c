@@ -54,6 +54,9 @@ void look_at_lock(struct watcher *w, struct entry *e)
 		return; /* its lock is out already, and nothing of it can change the verdict */
 	struct lock_ref ref = lock_of(e);
 	e->place = locks_place(&w->house, &ref, &st);
+	/* Something was in the way when it was to be put back. */
+	if (e->place == AT_REAP && state_living(e->l.state) && locks_put_back(&w->house, e->l.name, w->now.wall) == 0)
+		e->place = locks_place(&w->house, &ref, &st);
 	if (e->place == AT_ARCHIVE) {
 		e->by_pam = e->l.record.is_session && session_closed_by_pam(w, e);
 		step(w, e, EV_RELEASED, w->now.mono,
@@ -69,6 +72,7 @@ void look_at_lock(struct watcher *w, struct entry *e)
 			step(w, e, EV_LOCK_LOST, w->now.mono, "lock lost: in neither active/ nor archive/");
 		return;
 	}
+	e->missed = false;
 	if (e->l.lock_lost && e->place == AT_ACTIVE)
 		step(w, e, EV_LOCK_FOUND, w->now.mono, "its lock is back");
 	e->l.ino = st.ino;

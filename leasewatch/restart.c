@@ -110,7 +110,7 @@ static void find_lock(struct watcher *w, struct entry *e)
 
 	e->place = locks_place(&w->house, &ref, &st);
 	/* Taken out, and we died before that was written down: it was not the end. */
-	if (e->place == AT_REAP && state_living(e->l.state) && locks_put_back(&w->house, e->l.name) == 0)
+	if (e->place == AT_REAP && state_living(e->l.state) && locks_put_back(&w->house, e->l.name, w->now.wall) == 0)
 		e->place = AT_ACTIVE;
 }
 

@@ -64,6 +64,7 @@ struct entry {
 	bool held;		/* due by silence, and the breaker holds it: its state file says so */
 	struct party *silent;	/* marked: its ttl is nearly over; NULL = not */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
+	bool missed;		/* its lock was not in active/ when its silence was to end it: the next time it does */
 	bool watched, polled;	/* the lock's own watch; where it is not enough, it is looked at every second */
 	int lock_error;		/* errno: why it should be watched and can't be; 0 = it can */
 	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
