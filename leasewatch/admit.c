@@ -311,7 +311,7 @@ static bool fresh_period(struct lease *l, int64_t now)
 		if (v.event == EV_LIFETIME_DUE && l->created != now)
 			l->created = now;
 		else if (v.event == EV_EXPIRY_DUE && l->renewed != now)
-			l->renewed = now, l->warned = false;
+			l->renewed = now, l->restart_credit = 0, l->warned = false;
 		else if ((v.event == EV_LINGER_DUE || v.event == EV_RETENTION_DUE) && l->since != now)
 			l->since = now;
 		else

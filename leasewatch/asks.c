@@ -17,14 +17,66 @@
 #define HOLD_DEFAULT (INT64_C(3600) * LEASE_NS_PER_S)
 #define HOLD_MAX (INT64_C(7) * 86400 * LEASE_NS_PER_S)
 
-static void answer_words(struct watcher *w, const char *ask, struct ask_answer *a, const char *result, const char *what)
+static struct reply *reply_find(struct watcher *w, const char *ask)
 {
-	(void)snprintf(a->result, sizeof(a->result), "%s", result);
-	(void)snprintf(a->what, sizeof(a->what), "%s", what);
+	struct reply *r;
+
+	STAILQ_FOREACH(r, &w->replies, all)
+		if (strcmp(r->ask, ask) == 0)
+			return r;
+	return NULL;
+}
+
+/* What is to be told of an ask after the commit. NULL = no memory. */
+static struct reply *reply_get(struct watcher *w, const char *ask)
+{
+	struct reply *r = reply_find(w, ask);
+
+	if (r || !(r = calloc(1, sizeof(*r))))
+		return r;
+	memcpy(r->ask, ask, sizeof(r->ask));
+	STAILQ_INSERT_TAIL(&w->replies, r, all);
+	return r;
+}
+
+static void tell(struct watcher *w, const char *ask, const struct ask_answer *a)
+{
 	int r = statefile_answer(w->house.state, ask, a);
+
 	if (r < 0)
 		log_warn("the answer to ask %s cannot be written: %s", ask, strerror(-r));
+}
+
+static void answer_words(struct watcher *w, const char *ask, struct ask_answer *a, const char *result, const char *what)
+{
+	struct reply *r = reply_get(w, ask);
+
+	(void)snprintf(a->result, sizeof(a->result), "%s", result);
+	(void)snprintf(a->what, sizeof(a->what), "%s", what);
+	if (r) {
+		r->answer = *a;
+		r->told = true;
+	} else {
+		tell(w, ask, a);
+	}
 	kept(w);
+}
+
+/* The answer first: an ask that lies there without one is taken again by the next daemon. */
+void asks_flush(struct watcher *w)
+{
+	char name[sizeof("ask-") + LEASE_ID_SIZE];
+	struct reply *r;
+
+	while ((r = STAILQ_FIRST(&w->replies)) != NULL) {
+		STAILQ_REMOVE_HEAD(&w->replies, all);
+		if (r->told)
+			tell(w, r->ask, &r->answer);
+		(void)snprintf(name, sizeof(name), "ask-%s", r->ask);
+		if (r->taken)
+			(void)locks_remove(w->house.tree.queue, name);
+		free(r);
+	}
 }
 
 static void answer(struct watcher *w, const char *ask, const char *result, const char *what)
@@ -268,6 +320,8 @@ static bool answered(struct watcher *w, const char *id)
 	struct lease_stat st;
 	struct exec *x;
 
+	if (reply_find(w, id))
+		return true;
 	LIST_FOREACH(x, &w->execs, all)
 		if (strcmp(x->ask, id) == 0)
 			return true;
@@ -284,9 +338,10 @@ struct count {
 static int count_one(void *arg, const char *name)
 {
 	struct count *c = arg;
+	const char *id = lease_name_ask_id(name);
 	struct lease_stat st;
 
-	if (lease_name_ask_id(name) && lease_stat(c->w->house.tree.queue, name, &st) == 0 && st.uid == c->uid)
+	if (id && !reply_find(c->w, id) && lease_stat(c->w->house.tree.queue, name, &st) == 0 && st.uid == c->uid)
 		c->n++;
 	return c->n > WATCHER_ASKS;
 }
@@ -314,6 +369,8 @@ void ask_receive(struct watcher *w, const char *name)
 	 * An answer is whose ask came first: a second ask of that id, in another's name, must not be answered
 	 * in its place, which for an exec is empty until it was let in.
 	 */
+	if (reply_find(w, id) && reply_find(w, id)->taken)
+		return; /* told of twice in one turn */
 	if (answered(w, id)) {
 		report_rubbish(w, st.uid, name, "an ask of that id has been answered already, or will be: removed");
 		(void)locks_remove(queue, name);
@@ -343,8 +400,12 @@ void ask_receive(struct watcher *w, const char *name)
 		ask_lease(w, id, &q, u);
 	}
 	keep_file(w, u, name);
-	/* Answered (or, an exec's, taken in): what counts from here on is its process. */
-	(void)locks_remove(queue, name);
+	/* Answered (or, an exec's, taken in: what counts from here on is its process). */
+	struct reply *done = reply_get(w, id);
+	if (done)
+		done->taken = true;
+	else
+		(void)locks_remove(queue, name);
 }
 
 /* --- execs --- */
@@ -422,6 +483,7 @@ void ask_entered(struct watcher *w, const struct act_answer *a)
 			break;
 	if (!x)
 		return;
+	x->serial = 0;
 	if (a->outcome != ACT_DONE) {
 		answer(w, x->ask, a->outcome == ACT_ABSENT ? "lost" : "failed",
 		       a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome));
@@ -446,7 +508,7 @@ void ask_lease_over(struct watcher *w, const struct entry *e)
 		next = LIST_NEXT(x, all);
 		if (strcmp(x->lease, e->l.id) != 0)
 			continue;
-		if (x->waits)
+		if (x->waits || x->serial != 0) /* the word of its runtime comes too late for it */
 			answer(w, x->ask, "lost", e->l.why);
 		exec_over(w, x);
 	}

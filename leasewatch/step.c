@@ -197,9 +197,9 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		TAILQ_REMOVE(&w->requests, e, request);
 	/*
 	 * What waits for a free act is for a life that is over: a hold may keep the destroy away that would
-	 * take its place.
+	 * take its place. And one that is over needs no second destroy, though its first had been given up.
 	 */
-	if (state_living(from) && !state_living(l->state))
+	if ((state_living(from) && !state_living(l->state)) || state_ended(l->state))
 		unwant_act(w, e);
 	for (size_t i = 0; i < sizeof(action_of) / sizeof(action_of[0]); i++)
 		if (c->actions & action_of[i])
@@ -381,6 +381,7 @@ int flush(struct watcher *w)
 		unwant_act(w, e);
 		entry_due(w, e, w->now.mono); /* its deadline counts from now */
 	}
+	asks_flush(w);
 	while ((e = LIST_FIRST(&w->changed)) != NULL) {
 		LIST_REMOVE(e, changed);
 		e->touched = e->row_dirty = false;

@@ -393,6 +393,7 @@ int watcher_run(struct watcher *w)
 	TAILQ_INIT(&w->requests);
 	LIST_INIT(&w->execs);
 	LIST_INIT(&w->execs_over);
+	STAILQ_INIT(&w->replies);
 	LIST_INIT(&w->flights);
 	SLIST_INIT(&w->runtimes);
 	TAILQ_INIT(&w->doubts);

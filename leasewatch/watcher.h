@@ -20,6 +20,7 @@
 
 #include "conf/settings.h"
 #include "core/rest.h"
+#include "core/view.h"
 #include "hearing.h"
 #include "lease/duration.h"
 #include "os/clock.h"
@@ -90,8 +91,17 @@ struct exec {
 	struct lease_process process;
 	uint32_t uid;
 	bool waits;		/* for its lease to be active; then ACT_ENTER is sent */
-	uint64_t serial;	/* of that; 0 = not sent */
+	uint64_t serial;	/* of that; 0 = not sent, or answered */
 	LIST_ENTRY(exec) all;
+};
+
+/* What is told of an ask once the commit has made it true. */
+struct reply {
+	char ask[LEASE_ID_SIZE];
+	bool told;		/* answer is one; an exec's comes later */
+	bool taken;		/* its file in queue/ has been read, and goes */
+	struct ask_answer answer;
+	STAILQ_ENTRY(reply) all;
 };
 
 /* A new file that is no lock, or not yet: whoever writes one by hand makes it empty first. Judged at a second look. */
@@ -224,6 +234,7 @@ struct watcher {
 	int64_t away;	    /* ns without a daemon in this boot, in all */
 	TAILQ_HEAD(, entry) out, requests;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
+	STAILQ_HEAD(, reply) replies; /* of this turn, in order */
 	LIST_HEAD(, flight) flights;
 	SLIST_HEAD(, runtime) runtimes;
 	TAILQ_HEAD(doubts, doubt) doubts; /* oldest first, so the first is due first */
@@ -398,6 +409,7 @@ int send_request(struct watcher *w, struct act_request *r);
 
 /* asks.c */
 void ask_receive(struct watcher *w, const char *name);
+void asks_flush(struct watcher *w); /* after the commit: the answers */
 void ask_execs_enter(struct watcher *w, struct user *u); /* as many of a user's as may be let in now */
 void ask_lease_active(struct watcher *w, const struct entry *e);
 void ask_entered(struct watcher *w, const struct act_answer *a);
