@@ -50,6 +50,8 @@ static int64_t next_wake(struct watcher *w)
 		at = w->checkpoint + one_grace(w);
 	if (w->hold_wall != 0 && w->judge.hold_until < at)
 		at = w->judge.hold_until;
+	if (w->silence.tripped > 0 && w->silence.next < at)
+		at = w->silence.next;
 	if (w->prune_at < at)
 		at = w->prune_at;
 	if (hearing_wake(w) < at)
@@ -382,12 +384,16 @@ int watcher_run(struct watcher *w)
 	RB_INIT(&w->by_id);
 	RB_INIT(&w->by_due);
 	RB_INIT(&w->users);
+	RB_INIT(&w->silence.parties);
+	TAILQ_INIT(&w->silence.leases);
+	TAILQ_INIT(&w->silence.ended);
 	LIST_INIT(&w->changed);
 	LIST_INIT(&w->drowsy);
 	TAILQ_INIT(&w->out);
 	TAILQ_INIT(&w->requests);
 	LIST_INIT(&w->execs);
 	LIST_INIT(&w->execs_over);
+	STAILQ_INIT(&w->replies);
 	LIST_INIT(&w->flights);
 	SLIST_INIT(&w->runtimes);
 	TAILQ_INIT(&w->doubts);
