@@ -29,6 +29,10 @@ static void remark(const struct view *v, char *buf, size_t size)
 	size_t n = 0;
 
 	(void)strlcpy(buf, v->held[0] ? v->held : v->warning[0] ? v->warning : v->why, size);
+	if (v->degraded[0]) {
+		n = strlen(buf);
+		(void)snprintf(buf + n, size - n, "%sdegraded: %s", n ? "  " : "", v->degraded);
+	}
 	for (int i = 0; i < v->n_labels && n < size; i++) {
 		n = strlen(buf);
 		(void)snprintf(buf + n, size - n, "%s%s", n ? "  " : "", v->labels[i]);
@@ -99,6 +103,7 @@ int cmd_list(struct world *w, struct args *a)
 		return KX_FAILED;
 	}
 	say_hold(w);
+	world_say_degraded(w);
 	if (a->json)
 		status = print_json(w, a, &vs);
 	else

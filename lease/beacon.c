@@ -23,6 +23,7 @@ static const struct lease_field fields[] = {
 	LEASE_FIELD_TEXT(on_disk, "mode", mode),
 	LEASE_FIELD(on_disk, "hold", LEASE_F_I64, b.hold_until),
 	LEASE_FIELD_TEXT(on_disk, "hold_by", b.hold_by),
+	LEASE_FIELD_TEXT(on_disk, "degraded", b.degraded),
 };
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
 

@@ -312,7 +312,7 @@ static bool fresh_period(struct lease *l, int64_t now)
 
 bool admit_policy_take(struct watcher *w, struct entry *e)
 {
-	struct policy p, was, is;
+	struct policy p;
 	char why[LEASE_WHY_SIZE], note[160];
 	bool fresh;
 
@@ -328,9 +328,7 @@ bool admit_policy_take(struct watcher *w, struct entry *e)
 	if (e->l.state == ST_LINGERING)
 		p.linger = e->l.policy.linger;
 	entry_due(w, e, w->now.mono);
-	rest_policy(&e->l.policy, &was);
-	rest_policy(&p, &is);
-	if (memcmp(&was, &is, sizeof(is)) == 0)
+	if (policy_equal(&e->l.policy, &p))
 		return false;
 	e->l.policy = p;
 	fresh = fresh_period(&e->l, w->now.mono);

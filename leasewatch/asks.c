@@ -47,6 +47,7 @@ void beacon_write(struct watcher *w)
 	(void)snprintf(b.sessions, sizeof(b.sessions), "%s", w->paths.sessions);
 	(void)snprintf(b.hold_by, sizeof(b.hold_by), "%s", w->hold_by);
 	memcpy(b.boot, w->boot, sizeof(b.boot));
+	degraded_words(w, b.degraded, sizeof(b.degraded));
 	if (lease_process_self(&b.daemon) < 0)
 		log_warn("our own start time cannot be read: klease will think that no daemon runs");
 	int r = lease_beacon_format(&b, buf, sizeof(buf), &len);

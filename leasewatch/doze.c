@@ -59,9 +59,10 @@ void rest_all(struct watcher *w)
 
 struct entry *entry_wake(struct watcher *w, uint32_t n)
 {
-	const bool peeked = rests_at(&w->rests, n)->peeked;
+	const bool peeked = rests_at(&w->rests, n)->peeked, unshown = rests_at(&w->rests, n)->unshown;
 	struct lease *l = &w->at_rest;
 	struct entry *e;
+	int r;
 
 	rests_get(&w->rests, n, l);
 	e = entry_new(w, l->id, l->uid);
@@ -70,7 +71,16 @@ struct entry *entry_wake(struct watcher *w, uint32_t n)
 		w->broken = true;
 		return NULL;
 	}
-	if (registry_find(w->registry, l->id, &e->l) < 0) {
+	r = registry_find(w->registry, l->id, &e->l);
+	if (r == -EUCLEAN || r == -ENOENT) {
+		/* Edited by hand while it rested: what a restart would make of it. */
+		unreadable_found(w);
+		e->user->leases--;
+		rests_remove(&w->rests, n);
+		entry_free(w, e);
+		return NULL;
+	}
+	if (r < 0) {
 		registry_failed(w, "the row of a lease that is due");
 		entry_free(w, e);
 		return NULL;
@@ -85,7 +95,7 @@ struct entry *entry_wake(struct watcher *w, uint32_t n)
 	/* The sweep has not come to it yet, or it has just now. */
 	if (w->sweep.policies)
 		w->sweep.fresh += admit_policy_take(w, e);
-	if (w->sweep.views) {
+	if (w->sweep.views || unshown) {
 		e->view_dirty = true;
 		entry_changed(w, e);
 	}
@@ -158,7 +168,7 @@ void rest_unseen_due(struct watcher *w)
 
 bool sweeping(const struct watcher *w)
 {
-	return w->sweep.policies || w->sweep.views;
+	return w->sweep.policies || w->sweep.views || w->sweep.unshown;
 }
 
 void sweep_begin(struct watcher *w, bool policies, bool views)
@@ -168,16 +178,35 @@ void sweep_begin(struct watcher *w, bool policies, bool views)
 	w->sweep.views |= views;
 }
 
+void sweep_unshown(struct watcher *w)
+{
+	for (uint32_t n = rests_next(&w->rests, 0); n != RESTS_NONE && !sweeping(w); n = rests_next(&w->rests, n + 1))
+		if (rests_at(&w->rests, n)->unshown)
+			w->sweep = (struct sweep){ .at = n, .unshown = true };
+}
+
+/* The next one that the sweep is for. */
+static uint32_t sweep_next(struct watcher *w)
+{
+	const struct sweep *s = &w->sweep;
+	uint32_t n = rests_next(&w->rests, s->at);
+
+	while (n != RESTS_NONE && !s->policies && !s->views && !rests_at(&w->rests, n)->unshown)
+		n = rests_next(&w->rests, n + 1);
+	return n;
+}
+
 void sweep_run(struct watcher *w)
 {
 	struct sweep *s = &w->sweep;
 	uint32_t n = RESTS_NONE;
 
-	for (int i = 0; sweeping(w) && i < WATCHER_SLICE && (n = rests_next(&w->rests, s->at)) != RESTS_NONE; i++) {
+	for (int i = 0; sweeping(w) && i < WATCHER_SLICE && (n = sweep_next(w)) != RESTS_NONE; i++) {
 		struct entry *e = entry_wake(w, n);
-		if (!e)
+		if (w->broken)
 			return;
-		entry_due(w, e, w->now.mono);
+		if (e)
+			entry_due(w, e, w->now.mono);
 		s->at = n + 1;
 	}
 	if (!sweeping(w) || n != RESTS_NONE)

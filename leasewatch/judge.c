@@ -83,7 +83,7 @@ void look_at_lock(struct watcher *w, struct entry *e)
 }
 
 /* A lock is watched by itself only while its next beat must be seen at once; an active one's beats cost nothing. */
-static bool beat_matters(const struct lease *l)
+bool beat_matters(const struct lease *l)
 {
 	return !l->lock_lost && (l->state == ST_IDLE || l->state == ST_HIBERNATING || l->state == ST_HIBERNATED ||
 				 l->state == ST_RESUMING || l->state == ST_LINGERING || (l->state == ST_ACTIVE && l->warned));
@@ -97,18 +97,20 @@ static void arm(struct watcher *w, struct entry *e)
 		if (e->watched && w->watch)
 			watch_unlock(w->watch, e->l.id);
 		e->watched = e->polled = false;
+		degraded_lock(w, e, 0);
 	}
 	if (!want || e->watched)
 		return;
 	int r = w->watch ? watch_lock(w->watch, w->house.tree.active, e->l.name, e->l.id) : -ENOSPC;
 	if (r == 0) {
 		e->watched = true;
-		e->polled = false;
+		e->polled = w->hearing.locks_too;
+		degraded_lock(w, e, 0);
 		/* What was beaten between the last look and the watch made no event. */
 		look_at_lock(w, e);
-	} else if (!e->polled) {
+	} else {
 		e->polled = true;
-		log_info("%s: its lock can't be watched (%s): looked at every second instead", e->l.id, strerror(-r));
+		degraded_lock(w, e, w->watch ? -r : 0);
 	}
 }
 
@@ -175,9 +177,9 @@ void look(struct watcher *w, struct entry *e)
 		judge(w, e);
 }
 
-static bool may_peek(const struct watcher *w, int64_t due, const struct policy *p)
+static bool may_peek(const struct watcher *w, int64_t due, int64_t renew_grace)
 {
-	return due - w->now.mono <= p->renew_grace / PEEK_PART;
+	return due - w->now.mono <= renew_grace / PEEK_PART;
 }
 
 static void peek_awake(struct watcher *w, int64_t until)
@@ -186,7 +188,7 @@ static void peek_awake(struct watcher *w, int64_t until)
 
 	for (int i = 0; i < WATCHER_SLICE && e && e->due <= until && !w->broken; i++, e = next) {
 		next = entry_next_due(e);
-		if (e->l.state != ST_ACTIVE || e->peeked == e->due || !may_peek(w, e->due, &e->l.policy))
+		if (e->l.state != ST_ACTIVE || e->peeked == e->due || !may_peek(w, e->due, e->l.policy.renew_grace))
 			continue;
 		e->peeked = e->due;
 		look(w, e);
@@ -202,7 +204,7 @@ static void peek_at_rest(struct watcher *w, int64_t until)
 	for (int i = 0; i < WATCHER_SLICE && (first = heap_first(&w->rests.peeks)) != NULL && first->due <= until; i++) {
 		if (w->broken)
 			return;
-		if (may_peek(w, first->due, rests_policy(&w->rests, first->item))) {
+		if (may_peek(w, first->due, rests_terms(&w->rests, first->item)->renew_grace)) {
 			look_at_rest(w, first->item);
 			continue;
 		}

@@ -2,9 +2,12 @@
  * restart.c: the daemon begins: what the registry says lives is found again. `kill -9` at any time reaps
  * nothing that is held.
  *
- * Same boot: CLOCK_MONOTONIC went on, so every stored time holds; the time since the last checkpoint is
- * credited, one renew_grace at most in all. Another boot: stored times mean nothing, and the processes of then
- * are gone.
+ * Same boot: CLOCK_MONOTONIC went on, so every stored time holds; the time without a daemon is credited, one
+ * renew_grace at most in all. Each row says how much of it there had been when it was written, so none is written
+ * anew. Another boot: stored times mean nothing, and the processes of then are gone.
+ *
+ * What may rest goes to rest at once, by a few numbers of its row; its lock is found by the scan of names that
+ * follows, and its state file is there already, unless we died while we wrote it: looked for in slices, later.
  */
 #include "config.h"
 
@@ -23,6 +26,14 @@ struct load {
 	int n;
 };
 
+/* The time without a daemon since its row was written. */
+static void credit_away(struct load *ld, struct lease *l)
+{
+	int64_t away = ld->w->away - l->away;
+
+	lease_credit_restart(l, ld->w->now.mono - (away > 0 ? away : 0), ld->w->now.mono);
+}
+
 static int load_one(void *arg, const struct lease *l)
 {
 	struct load *ld = arg;
@@ -37,13 +48,10 @@ static int load_one(void *arg, const struct lease *l)
 	e->l.looked = now;
 	e->l.leader_alive = false; /* until it is found to be */
 	if (ld->same_boot) {
-		lease_credit_restart(&e->l, ld->checkpoint, now);
-		/* The sum of all restarts is what is bounded, so it has to outlive the next one. */
-		if (e->l.restart_credit != l->restart_credit) {
-			e->row_dirty = true;
-			entry_changed(w, e);
-		}
+		credit_away(ld, &e->l);
+		e->row_dirty = rest_may(&e->l) && l->written == 0; /* of a version that knew no rest: once */
 	} else {
+		e->row_dirty = true;
 		/* One grace for everybody; what was counted in the life of another boot begins anew. */
 		e->l.created = now - (w->now.wall - l->created_wall);
 		e->l.since = e->l.used = now;
@@ -55,9 +63,41 @@ static int load_one(void *arg, const struct lease *l)
 		fair_started(w, e, 1);
 	if (e->l.state == ST_REQUESTED)
 		admit_add(w, e);
+	if (e->row_dirty)
+		entry_changed(w, e);
 	entry_due(w, e, now);
 	ld->n++;
 	return 0;
+}
+
+static int load_rest(void *arg, bool good, const char *lock)
+{
+	struct load *ld = arg;
+	struct watcher *w = ld->w;
+	struct lease *l = &w->at_rest;
+	struct verdict v;
+	uint32_t n;
+
+	/* Written in the last turn before we died: what was to come after that commit may not have come. */
+	if (good && l->written != ld->checkpoint && l->dev == w->rests.dev) {
+		credit_away(ld, l);
+		lease_verdict(l, &w->judge, w->now.mono, &v);
+		bool due = v.event != EV_NONE || v.warn || v.want_cpu;
+		int r = rests_add(&w->rests, l, due ? w->now.mono : v.look_at, false, &n);
+		struct user *u = user_get(w, l->uid);
+		if (r < 0 || !u)
+			return -ENOMEM;
+		rests_at(&w->rests, n)->unshown = true;
+		u->leases++;
+		ld->n++;
+		return 0;
+	}
+	const char *id = lease_name_lock_id(lock);
+	struct lease whole;
+	int r = id ? registry_find(w->registry, id, &whole) : -EUCLEAN;
+	if (r == -EUCLEAN)
+		unreadable_found(w);
+	return r == 0 ? load_one(ld, &whole) : r == -EUCLEAN ? 0 : r;
 }
 
 static void find_lock(struct watcher *w, struct entry *e)
@@ -107,10 +147,18 @@ bool unreadable(struct watcher *w, const char *id)
 	struct ledger_row last;
 	int n = 0;
 
-	if (!w->unreadable || entry_find(w, id))
+	if (!w->unreadable || entry_known(w, id))
 		return false;
 	return registry_history(w->registry, id, 1, &last, &n) < 0 ||
 	       (n == 1 && strcmp(last.to, state_public(ST_REAPED)) != 0 && strcmp(last.to, state_public(ST_DENIED)) != 0);
+}
+
+/* One row that was edited by hand, or by a bug, is no reason to judge nobody. */
+void unreadable_found(struct watcher *w)
+{
+	log_err("%s: cannot be read: %s. What is theirs stays as it is, neither judged nor ended, until the row is mended (see "
+		"\"A lease cannot be read\" in the runbook)", w->paths.db, registry_error(w->registry));
+	w->unreadable = true;
 }
 
 /* What is left in the private folder without a lease: it is over, and was on its way to the archive. */
@@ -118,26 +166,24 @@ static int left_over(void *arg, const char *name)
 {
 	struct watcher *w = arg;
 	const char *id = lease_name_lock_id(name);
+	struct entry *e;
 
 	if (!id || (!entry_known(w, id) && !unreadable(w, id)))
 		(void)locks_archive(&w->house, name, AT_REAP, w->now.wall);
+	else if (rests_find(&w->rests, id) != RESTS_NONE && (e = entry_find(w, id)) != NULL)
+		find_lock(w, e); /* taken out, too: those that don't rest were looked for already */
 	return 0;
 }
 
-/* A state file that says a lease lives which does not: we died between its end and the word of it. */
-static bool says_it_is_over(void *arg, const char *name)
+static int load_all(struct load *ld)
 {
-	struct watcher *w = arg;
-	char buf[LEASE_STATE_FILE_MAX];
-	struct lease_error err;
-	struct view v;
-	size_t len;
+	struct watcher *w = ld->w;
+	int r;
 
-	if (entry_known(w, name) || lease_name_ask_id(name) || unreadable(w, name))
-		return true;
-	if (lease_read(w->house.state, name, (uid_t)-1, buf, sizeof(buf), &len, NULL) < 0 || view_parse(buf, len, &v, &err) < 0)
-		return false;
-	return strcmp(v.state, state_public(ST_REAPED)) == 0 || strcmp(v.state, state_public(ST_DENIED)) == 0;
+	if (!ld->same_boot)
+		return registry_load(w->registry, load_one, ld);
+	r = registry_load_rests(w->registry, &w->at_rest, load_rest, ld);
+	return r < 0 ? r : registry_load_others(w->registry, load_one, ld);
 }
 
 int restart_load(struct watcher *w)
@@ -150,21 +196,16 @@ int restart_load(struct watcher *w)
 		return r;
 	ld.same_boot = r == 0 && strcmp(last.boot_id, w->boot) == 0 && last.mono <= w->now.mono;
 	ld.checkpoint = r == 0 ? last.mono : w->now.mono;
-	r = registry_load(w->registry, load_one, &ld);
-	if (r == -EUCLEAN) {
-		/* One row that was edited by hand, or by a bug, is no reason to judge nobody. */
-		log_err("%s: %s. Each stays as it is, is not judged and not ended, until its row is mended (see \"A lease cannot "
-			"be read\" in the runbook)", w->paths.db, registry_error(w->registry));
-		w->unreadable = true;
-	} else if (r < 0) {
+	w->away = ld.same_boot ? last.away + (w->now.mono - last.mono) : 0;
+	r = load_all(&ld);
+	if (r == -EUCLEAN)
+		unreadable_found(w);
+	else if (r < 0)
 		return r;
-	}
 	/* In two passes: what one lease's end frees must not depend on the order of ids. */
 	for (struct entry *e = entry_next(w, NULL); e && !w->broken; e = entry_next(w, e))
 		take_up(w, e, ld.same_boot);
 	(void)lease_list(w->house.reap, left_over, w);
-	(void)statefile_prune(w->house.state, w->now.wall, 0, says_it_is_over, w);
-	kept(w);
 	if (ld.n > 0)
 		log_note("taken up from the registry: %d lease%s%s", ld.n, ld.n == 1 ? "" : "s",
 			 ld.same_boot ? "" : ", of another boot");

@@ -39,7 +39,7 @@ void rests_begin(struct rests *s, uint64_t seed, uint64_t dev)
 	s->ids.arg = s;
 	s->peeks.place = s->exact.place = place;
 	s->peeks.arg = s->exact.arg = s;
-	intern_begin(&s->policies, seed);
+	intern_begin(&s->terms, seed);
 	intern_begin(&s->prefixes, seed);
 }
 
@@ -49,7 +49,7 @@ void rests_end(struct rests *s)
 		free(s->slab[i]);
 	free(s->slab);
 	slots_free(&s->ids);
-	intern_end(&s->policies);
+	intern_end(&s->terms);
 	intern_end(&s->prefixes);
 	heap_free(&s->peeks);
 	heap_free(&s->exact);
@@ -84,7 +84,7 @@ static int share(struct rests *s, const struct lease *l, struct rest *r)
 {
 	const char *id = lease_name_lock_id(l->name);
 	char prefix[LEASE_NAME_SIZE] = "";
-	struct policy p;
+	struct rest_terms t = rest_terms(&l->policy);
 	int e;
 
 	if (!id)
@@ -93,8 +93,7 @@ static int share(struct rests *s, const struct lease *l, struct rest *r)
 	e = intern_take(&s->prefixes, prefix, (size_t)(id - l->name) + 1, &r->prefix);
 	if (e < 0)
 		return e;
-	rest_policy(&l->policy, &p);
-	e = intern_take(&s->policies, &p, sizeof(p), &r->policy);
+	e = intern_take(&s->terms, &t, sizeof(t), &r->terms);
 	if (e < 0)
 		intern_drop(&s->prefixes, r->prefix);
 	return e;
@@ -104,9 +103,9 @@ static void give_back(struct rests *s, uint32_t n)
 {
 	struct rest *r = rests_at(s, n);
 
-	intern_drop(&s->policies, r->policy);
+	intern_drop(&s->terms, r->terms);
 	intern_drop(&s->prefixes, r->prefix);
-	r->used_slot = false;
+	r->taken = false;
 	r->at = s->free;
 	s->free = n;
 }
@@ -130,8 +129,8 @@ int rests_add(struct rests *s, const struct lease *l, int64_t due, bool peeked, 
 	else
 		s->end++;
 	rest_pack(l, r);
-	r->used_slot = true;
-	r->seen = r->peeked = false;
+	r->taken = true;
+	r->seen = r->peeked = r->unshown = false;
 	r->at = HEAP_OUT;
 	if ((e = slots_add(&s->ids, n)) < 0) {
 		give_back(s, n);
@@ -155,7 +154,7 @@ void rests_get(const struct rests *s, uint32_t n, struct lease *l)
 {
 	const struct rest *r = rests_at(s, n);
 
-	rest_unpack(r, rests_policy(s, n), intern_bytes(&s->prefixes, r->prefix), s->dev, l);
+	rest_unpack(r, rests_terms(s, n), intern_bytes(&s->prefixes, r->prefix), s->dev, l);
 }
 
 void rests_put(struct rests *s, uint32_t n, const struct lease *l)
@@ -193,14 +192,14 @@ bool rests_named(const struct rests *s, uint32_t n, const char *name)
 	return strncmp(name, prefix, len) == 0 && strlen(name + len) == LEASE_ID_SIZE - 1;
 }
 
-const struct policy *rests_policy(const struct rests *s, uint32_t n)
+const struct rest_terms *rests_terms(const struct rests *s, uint32_t n)
 {
-	return intern_bytes(&s->policies, rests_at(s, n)->policy);
+	return intern_bytes(&s->terms, rests_at(s, n)->terms);
 }
 
 uint32_t rests_next(const struct rests *s, uint32_t n)
 {
-	while (n < s->end && !rests_at(s, n)->used_slot)
+	while (n < s->end && !rests_at(s, n)->taken)
 		n++;
 	return n < s->end ? n : RESTS_NONE;
 }

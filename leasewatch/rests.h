@@ -24,7 +24,7 @@ struct rests {
 	uint64_t seed;
 	uint64_t dev;	    /* the tree's: a lock of another file system does not rest */
 	struct slots ids;
-	struct intern policies, prefixes;
+	struct intern terms, prefixes;
 	struct heap peeks, exact;
 };
 
@@ -41,7 +41,7 @@ void rests_put(struct rests *s, uint32_t n, const struct lease *l);
 void rests_due(struct rests *s, uint32_t n, int64_t due, bool peeked);
 int64_t rests_due_at(const struct rests *s, uint32_t n);
 bool rests_named(const struct rests *s, uint32_t n, const char *name); /* of one with the id that name ends in */
-const struct policy *rests_policy(const struct rests *s, uint32_t n);
+const struct rest_terms *rests_terms(const struct rests *s, uint32_t n);
 struct rest *rests_at(const struct rests *s, uint32_t n);
 /* All of them in the order of their numbers: the first that is n or greater; RESTS_NONE = there is none. */
 uint32_t rests_next(const struct rests *s, uint32_t n);

@@ -260,6 +260,15 @@ bool turn_begin(struct watcher *w)
 	return !w->broken;
 }
 
+int checkpoint_write(struct watcher *w)
+{
+	struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall, .away = w->away };
+
+	memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
+	w->checkpoint = w->now.mono;
+	return registry_checkpoint(w->registry, &c);
+}
+
 bool turn_commit(struct watcher *w)
 {
 	struct entry *e;
@@ -268,18 +277,15 @@ bool turn_commit(struct watcher *w)
 	LIST_FOREACH(e, &w->changed, changed) {
 		if (!e->row_dirty || e->quiet || w->broken)
 			continue;
+		e->l.written = w->now.mono;
+		e->l.away = w->away;
 		int r = state_ended(e->l.state) ? registry_end_lease(w->registry, e->l.id) : registry_put(w->registry, &e->l);
 		if (r < 0)
 			registry_failed(w, "a row");
 		rows = true;
 	}
-	if (rows && !w->broken) {
-		struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall };
-		memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
-		if (registry_checkpoint(w->registry, &c) < 0)
-			registry_failed(w, "the checkpoint");
-		w->checkpoint = w->now.mono;
-	}
+	if (rows && !w->broken && checkpoint_write(w) < 0)
+		registry_failed(w, "the checkpoint");
 	if (!w->broken && registry_commit(w->registry) < 0)
 		registry_failed(w, "a commit");
 	if (w->broken)
@@ -300,6 +306,7 @@ static void write_view(struct watcher *w, struct entry *e)
 		(void)snprintf(held, sizeof(held), "held by %s: nothing is destroyed until the hold is lifted or over",
 			       w->hold_by);
 	view_of(&e->l, w->now.mono, w->now.wall, held, &v);
+	degraded_lease(e, v.degraded);
 	if (registry_history(w->registry, e->l.id, VIEW_HISTORY, rows, &n) < 0)
 		n = 0;
 	for (int i = 0; i < n; i++) {

@@ -17,20 +17,17 @@
 #include "store/statefiles.h"
 
 #define EVENTS 64
-#define WATCH_BUDGET 512 /* names looked at before the rest of the loop has its turn */
 /* A clock that counts suspend got this far ahead of one that doesn't: the host slept. */
 #define SUSPEND_MIN LEASE_NS_PER_S
 /* How often room is made in a tree that is nearly full: it takes a look at all that is in it. */
 #define ROOM_EVERY (INT64_C(10) * LEASE_NS_PER_S)
-/* How often the folders are read where inotify can't be had. */
-#define POLL LEASE_NS_PER_S
 
 static bool quiet(struct watcher *w)
 {
 	return entry_next(w, NULL) == NULL && w->rests.n == 0;
 }
 
-static int64_t checkpoint_every(struct watcher *w)
+int64_t one_grace(struct watcher *w)
 {
 	struct policy p;
 
@@ -43,20 +40,20 @@ static int64_t next_wake(struct watcher *w)
 	struct entry *e = entry_first_due(w);
 	int64_t at = e ? e->due : LEASE_NEVER, rest = rests_first_due(&w->rests);
 
-	if (w->admit || sweeping(w))
+	if (w->admit || sweeping(w) || w->tidy.on)
 		return w->now.mono;
 	if (rest < at)
 		at = rest;
 	if (w->admit_at < at)
 		at = w->admit_at;
-	if (!quiet(w) && w->checkpoint + checkpoint_every(w) < at)
-		at = w->checkpoint + checkpoint_every(w);
+	if (!quiet(w) && w->checkpoint + one_grace(w) < at)
+		at = w->checkpoint + one_grace(w);
 	if (w->hold_wall != 0 && w->judge.hold_until < at)
 		at = w->judge.hold_until;
 	if (w->prune_at < at)
 		at = w->prune_at;
-	if (w->scan_at < at)
-		at = w->scan_at;
+	if (hearing_wake(w) < at)
+		at = hearing_wake(w);
 	struct doubt *d = TAILQ_FIRST(&w->doubts);
 	if (d && d->due < at)
 		at = d->due;
@@ -84,7 +81,7 @@ static void set_timer(struct watcher *w)
 /* Asleep, or starved: nobody is judged by a silence during which we could not have heard. */
 static void saw_time(struct watcher *w, int64_t woke_for)
 {
-	int64_t grace = checkpoint_every(w), skew = w->now.boot - w->now.mono;
+	int64_t grace = one_grace(w), skew = w->now.boot - w->now.mono;
 	const char *what = NULL;
 
 	if (skew - w->skew > SUSPEND_MIN)
@@ -143,29 +140,17 @@ static void signals_read(struct watcher *w)
 	}
 }
 
-static void saw_name(void *arg, enum watch_kind kind, const char *name)
-{
-	struct watcher *w = arg;
-
-	if (kind == WATCH_RESCAN)
-		w->rescan = true;
-	else if (!w->broken)
-		scan_name(w, kind, name);
-}
-
 static void dispatch(struct watcher *w, struct source *s)
 {
 	uint64_t ticks;
 
 	switch (s->kind) {
-	case SRC_WATCH: {
-		int r = watch_read(w->watch, WATCH_BUDGET, saw_name, w);
-		if (r < 0) {
-			log_err("inotify: %s: everything is looked at anew", strerror(-r));
-			w->rescan = true;
-		}
+	case SRC_WATCH:
+		w->hearing.unread = true;
 		break;
-	}
+	case SRC_MOUNTS:
+		w->hearing.place_at = w->now.mono;
+		break;
 	case SRC_TIMER:
 		if (read(s->fd, &ticks, sizeof(ticks)) > 0)
 			w->timer_set = LEASE_NEVER;
@@ -185,11 +170,6 @@ static void dispatch(struct watcher *w, struct source *s)
 		ask_exec_died(w, s->owner);
 		break;
 	}
-}
-
-static bool is_live(void *arg, const char *name)
-{
-	return entry_known(arg, name) || unreadable(arg, name);
 }
 
 void kept(struct watcher *w)
@@ -221,11 +201,10 @@ static void upkeep(struct watcher *w)
 {
 	hold_over(w);
 	room(w);
+	tidy_run(w);
 	if (w->now.mono < w->prune_at)
 		return;
-	int r = statefile_prune(w->house.state, w->now.wall, ENDED_KEEP, is_live, w);
-	if (r < 0)
-		log_warn("old state files cannot be removed: %s", strerror(-r));
+	tidy_begin(w, false);
 	locks_prune(&w->house, w->now.wall, settings_daemon(w->settings)->archive_keep);
 	/* The archive is looked through once a day; state files sooner, while some wait for it. */
 	w->prune_at = w->now.mono + INT64_C(86400) * LEASE_NS_PER_S;
@@ -235,53 +214,10 @@ static void upkeep(struct watcher *w)
 
 static void checkpoint(struct watcher *w)
 {
-	struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall };
-
-	if (quiet(w) || w->now.mono - w->checkpoint < checkpoint_every(w))
+	if (quiet(w) || w->now.mono - w->checkpoint < one_grace(w))
 		return;
-	memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
-	if (registry_checkpoint(w->registry, &c) < 0)
+	if (checkpoint_write(w) < 0)
 		log_err("the checkpoint cannot be written: %s", registry_error(w->registry));
-	w->checkpoint = w->now.mono;
-}
-
-static int open_watch(struct watcher *w)
-{
-	int fd, r = watch_open(&w->house.tree, &w->watch, &fd);
-
-	w->scan_at = LEASE_NEVER;
-	if (r == 0)
-		return source_add(w, &w->inotify, SRC_WATCH, fd, NULL);
-	log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every "
-		"second instead",
-		strerror(-r));
-	w->scan_at = w->now.mono + POLL;
-	return 0;
-}
-
-/* A folder of the tree was moved or removed under us: another is made in its place. The tree itself is given up. */
-static void tree_lost(struct watcher *w)
-{
-	char err[256];
-	int r = house_reopen(&w->paths, &w->house, err);
-
-	if (r < 0) {
-		log_err("%s: ending; leases stand as they are", err);
-		w->broken = true;
-		return;
-	}
-	log_warn("a folder of %s was moved or removed: it is there again, and everything is looked at anew", w->paths.notices);
-	(void)epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->inotify.fd, NULL);
-	w->inotify.fd = -1;
-	watch_close(w->watch);
-	w->watch = NULL;
-	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e))
-		e->watched = false; /* none at rest is watched */
-	if ((r = open_watch(w)) < 0) {
-		log_err("cannot watch: %s", strerror(-r));
-		w->broken = true;
-	}
-	w->rescan = true;
 }
 
 static bool turn(struct watcher *w, struct epoll_event *events, int n)
@@ -297,14 +233,8 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 		if (s->fd >= 0)
 			dispatch(w, s);
 	}
-	while (w->watch && watch_lost(w->watch) && !w->broken)
-		tree_lost(w);
-	if (w->scan_at <= w->now.mono) {
-		w->scan_at = w->now.mono + POLL;
-		w->rescan = true;
-	}
-	if (w->rescan && !w->broken)
-		scan_all(w);
+	hearing_turn(w);
+	rescan_turn(w);
 	scan_doubts(w);
 	sweep_run(w);
 	look_at_due(w);
@@ -313,6 +243,7 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 	look_at_due(w); /* what was admitted or asked for in this turn */
 	upkeep(w);
 	checkpoint(w);
+	degraded_tell(w);
 	return turn_commit(w) && flush(w) == 0;
 }
 
@@ -361,7 +292,7 @@ static int open_sources(struct watcher *w)
 		return r;
 	if ((r = source_add(w, &w->peer, SRC_PEER, w->peer.fd, NULL)) < 0)
 		return r;
-	return open_watch(w);
+	return hearing_open(w);
 }
 
 static void registry_waits(void *arg, int seconds)
@@ -369,8 +300,8 @@ static void registry_waits(void *arg, int seconds)
 	const struct watcher *w = arg;
 
 	if (seconds == 0)
-		log_warn("%s: somebody else holds it for writing (a shell with an open transaction?): nothing is decided until it "
-			 "is free; in half a minute the daemon ends", w->paths.db);
+		log_warn("%s: somebody else holds it for writing (an open transaction in a shell?): nothing is decided "
+			 "until it is free; in half a minute the daemon ends", w->paths.db);
 	else
 		log_note("%s: waited for it for %d s", w->paths.db, seconds);
 }
@@ -408,13 +339,15 @@ static int begin(struct watcher *w)
 	hold_load(w);
 	/* The watch came first, so what is made while we scan is seen twice rather than never. */
 	scan_all(w);
+	hearing_turn(w);
 	look_at_due(w);
 	if (w->admit)
 		admit_run(w);
-	upkeep(w);
+	tidy_begin(w, true);
 	if (!turn_commit(w) || flush(w) < 0)
 		return -1;
 	beacon_write(w);
+	degraded_tell(w);
 	return 0;
 }
 
@@ -444,6 +377,7 @@ int watcher_run(struct watcher *w)
 	SLIST_INIT(&w->runtimes);
 	TAILQ_INIT(&w->doubts);
 	w->timer_set = w->admit_at = LEASE_NEVER;
+	w->mounts.fd = w->inotify.fd = -1;
 	int r = 1;
 	if (begin(w) == 0) {
 		say_ready(w);
@@ -451,9 +385,8 @@ int watcher_run(struct watcher *w)
 	}
 	/* What it knew at the end is worth a restart's time: nothing of this downtime is older than now. */
 	if (w->registry && !w->broken) {
-		struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall };
-		memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
-		(void)registry_checkpoint(w->registry, &c);
+		clock_read(&w->now);
+		(void)checkpoint_write(w);
 	}
 	registry_close(w->registry);
 	return r;

@@ -20,11 +20,13 @@
 
 #include "conf/settings.h"
 #include "core/rest.h"
+#include "hearing.h"
 #include "lease/duration.h"
 #include "os/clock.h"
 #include "rests.h"
 #include "store/locks.h"
 #include "store/registry.h"
+#include "store/statefiles.h"
 #include "store/watch.h"
 #include "wire.h"
 
@@ -38,7 +40,7 @@
 #define ENDED_KEEP (INT64_C(3600) * LEASE_NS_PER_S) /* the state file of a lease that is over stays this long */
 
 /* What an epoll event belongs to. */
-enum source_kind { SRC_WATCH, SRC_TIMER, SRC_SIGNAL, SRC_PEER, SRC_LEADER, SRC_WORK, SRC_WAITER, SRC_EXEC };
+enum source_kind { SRC_WATCH, SRC_MOUNTS, SRC_TIMER, SRC_SIGNAL, SRC_PEER, SRC_LEADER, SRC_WORK, SRC_WAITER, SRC_EXEC };
 struct source {
 	enum source_kind kind;
 	int fd; /* -1 = none */
@@ -60,7 +62,8 @@ struct entry {
 	bool unplaced;		/* it was at rest, or taken up after a restart: where its CPU is read is to be asked for */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
 	bool missed;		/* its lock was not in active/ when its silence was to end it: the next time it does */
-	bool watched, polled;	/* the lock's own watch; where there is none, it is looked at every second */
+	bool watched, polled;	/* the lock's own watch; where it is not enough, it is looked at every second */
+	int lock_error;		/* errno: why it should be watched and can't be; 0 = it can */
 	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
 	bool by_pam;		/* a session: its close was PAM's, not a hand's */
 	bool notice;		/* a session: its notice file stands */
@@ -149,8 +152,14 @@ struct runtime {
 /* What all leases at rest are woken for, so many a turn: new settings, a hold that is to stand in their state files. */
 struct sweep {
 	uint32_t at;
-	bool policies, views;
+	bool policies, views, unshown; /* unshown: only those whose state file was not met */
 	int fresh; /* leases that the new settings would have ended */
+};
+
+/* state/ is looked through, so many names a turn. */
+struct tidy {
+	bool on, first; /* first: after the start */
+	struct statefile_walk walk;
 };
 
 RB_HEAD(entries_by_id, entry);
@@ -166,7 +175,7 @@ struct watcher {
 	struct registry *registry;
 	struct watch *watch;
 	int epoll;
-	struct source timer, signals, inotify, peer;
+	struct source timer, signals, inotify, mounts, peer;
 	struct clock_now now;
 	int64_t skew;	    /* boot - mono, as last seen: grows by a suspend */
 	int64_t timer_set;  /* what the timerfd is set to; LEASE_NEVER = off */
@@ -174,7 +183,8 @@ struct watcher {
 	int64_t hold_wall;  /* wall ns; 0 = no hold */
 	char hold_by[64];
 	int64_t checkpoint; /* mono; the last one written */
-	int64_t scan_at;    /* mono; without inotify the folders are read this often; LEASE_NEVER = events come */
+	struct hearing hearing;
+	struct rescan scan;
 	int64_t prune_at;   /* mono; state files and archive */
 	int64_t room_at;    /* mono; not before this is room made in the tree again */
 	int64_t last_kept;  /* mono; when a state file was last left to be pruned (a lease ended, an ask was answered) */
@@ -187,6 +197,8 @@ struct watcher {
 	struct rests rests;
 	struct lease at_rest; /* the one that is looked at */
 	struct sweep sweep;
+	struct tidy tidy;
+	int64_t away;	    /* ns without a daemon in this boot, in all */
 	TAILQ_HEAD(, entry) out, requests;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
 	LIST_HEAD(, flight) flights;
@@ -197,7 +209,8 @@ struct watcher {
 	int starting;	/* leases in STARTING */
 	int64_t admit_at;	/* mono; when a user's next start may be admitted that was not now */
 	uint64_t serial, admissions;
-	bool rescan, stop, broken;
+	bool rescan; /* everything is to be looked at anew */
+	bool stop, broken;
 	bool unreadable; /* the registry has leases that cannot be read: nothing is done to what is theirs */
 	bool admit;	/* somebody came, or a place was freed: admission is to look, in this turn or at once in the next */
 	int ready_fd;	/* written to once when ready; -1 = nobody waits */
@@ -205,11 +218,13 @@ struct watcher {
 
 /* watcher.c. Runs until told to stop; 0 = in good order. Takes w over. */
 int watcher_run(struct watcher *w);
+int64_t one_grace(struct watcher *w); /* the renew_grace of [defaults] */
 
 /* entry.c: the leases in memory. */
-struct entry *entry_find(struct watcher *w, const char *id); /* wakes it; NULL with w->broken: its row cannot be read */
+struct entry *entry_find(struct watcher *w, const char *id); /* wakes it; NULL with w->broken: the registry fails */
 bool entry_known(struct watcher *w, const char *id);	     /* wakes nobody */
 struct entry *entry_next(struct watcher *w, struct entry *e); /* all that are awake, by id; NULL starts */
+struct entry *entry_after(struct watcher *w, const char *id); /* the first with a larger id; that one may be gone */
 struct entry *entry_first_due(struct watcher *w);
 struct entry *entry_next_due(struct entry *e);
 /* In the tree of ids, not yet counted as its user's; NULL = no memory. */
@@ -226,6 +241,7 @@ struct lock_ref lock_of(const struct entry *e);
 void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const char *why);
 void step_first(struct watcher *w, struct entry *e); /* a new request's ledger line */
 void want_act(struct watcher *w, struct entry *e, enum act_verb verb); /* sent after the commit */
+int checkpoint_write(struct watcher *w);
 int flush(struct watcher *w);	 /* after the commit: acts and state files */
 bool turn_begin(struct watcher *w);
 bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's steps were rolled back by ending */
@@ -243,12 +259,31 @@ bool rest_seen(struct watcher *w, const char *id, const char *name); /* the same
 void rest_unseen_due(struct watcher *w); /* after the scan: the others are to be looked for */
 void policy_reload(struct watcher *w);
 void sweep_begin(struct watcher *w, bool policies, bool views);
+void sweep_unshown(struct watcher *w);
 bool sweeping(const struct watcher *w);
 void sweep_run(struct watcher *w);
+/* hearing.c: events, that they come, and what is done where they don't. */
+int hearing_open(struct watcher *w);
+void hearing_read(struct watcher *w);
+void hearing_turn(struct watcher *w);
+int64_t hearing_wake(struct watcher *w); /* mono; the next of the looks that it needs; LEASE_NEVER = none */
+
+/* degraded.c: what is wrong with that. */
+void degraded_set(struct watcher *w, enum trouble t, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void degraded_clear(struct watcher *w, enum trouble t);
+void degraded_tell(struct watcher *w); /* at the end of a turn: log and beacon */
+void degraded_words(const struct watcher *w, char *buf, size_t size); /* "" = nothing */
+void degraded_lock(struct watcher *w, struct entry *e, int error); /* errno of its watch; 0 = it has one, or needs none */
+void degraded_lease(const struct entry *e, char buf[LEASE_WHY_SIZE]); /* "" = nothing */
+
+/* rescan.c */
+void rescan_turn(struct watcher *w);
+int64_t rescan_wake(const struct watcher *w);
+void scan_all(struct watcher *w); /* at the start: all of it at once */
 
 /* scan.c: names. */
 void scan_name(struct watcher *w, enum watch_kind kind, const char *name);
-void scan_all(struct watcher *w);
+int scan_folder(const struct watcher *w, enum watch_kind kind); /* queue/ or active/ */
 void scan_doubts(struct watcher *w); /* the second looks that are due */
 /* true: it gets a second look, do nothing now */
 bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name, uint32_t uid);
@@ -262,6 +297,7 @@ void look(struct watcher *w, struct entry *e);
 void look_at_lock(struct watcher *w, struct entry *e); /* of this, only what the tree says of its lock */
 void look_at_due(struct watcher *w);
 enum event beat_of(const struct lease *l); /* what a beat is for it */
+bool beat_matters(const struct lease *l); /* its next beat must be seen at once */
 
 /* admit.c */
 /* final: a second look; what is wrong with it now is judged. */
@@ -322,5 +358,10 @@ void hold_over(struct watcher *w); /* lifts one whose time has come */
 /* restart.c */
 int restart_load(struct watcher *w);
 bool unreadable(struct watcher *w, const char *id); /* of a lease whose row cannot be read */
+void unreadable_found(struct watcher *w);	    /* registry_error says which */
+
+/* tidy.c: state files of what is over, and after a start those that are missing or lie. */
+void tidy_begin(struct watcher *w, bool first);
+void tidy_run(struct watcher *w);
 
 #endif

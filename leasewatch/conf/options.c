@@ -70,6 +70,8 @@ const struct option_row option_table[] = {
 	  "The notices tree, where the command line does not say.", 0, 0, false },
 	{ "daemon", "archive_keep", OPT_DURATION, "30d", "> 0",
 	  "How long locks of leases that are over stay in archive/.", 1, D_MAX, false },
+	{ "daemon", "network", OPT_BOOL, "no", "yes or no",
+	  "Whether the tree may be on a network file system; it is read every second then.", 0, 0, false },
 	LEASE_ROWS("defaults", GIVEN),
 	RUNTIME_ROW("defaults", GIVEN),
 	LEASE_ROWS("surface", INHERITED),

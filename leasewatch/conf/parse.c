@@ -277,6 +277,7 @@ static void fill_daemon(struct settings *s)
 		snprintf(d->notices[0], sizeof(d->notices[0]), "%s", notices->text);
 		d->n_notices = 1;
 	}
+	d->network = section_value(daemon, "network")->num != 0;
 	d->archive_keep = section_value(daemon, "archive_keep")->num;
 	d->queue_timeout = section_value(admission, "queue_timeout")->num;
 	d->quota_leases = (int)section_value(admission, "quota_leases")->num;

@@ -22,6 +22,7 @@ struct settings_daemon {
 	int n_notices;
 	char notices[8][512];  /* extra trees are a later issue: more than one is an error that says so */
 	int64_t archive_keep;  /* 30d */
+	bool network;          /* the tree may be on another machine's file system */
 	int64_t queue_timeout; /* [admission] queue_timeout */
 	int quota_leases;      /* a user's locks in queue/ and active/ together; -1 = none */
 	int64_t observe_every; /* [observe] every */
@@ -50,7 +51,7 @@ void settings_dump(const struct settings *s, FILE *out);
 /* The table, for the manual's test and for completions. */
 /* clang-format off */
 enum option_type {
-	OPT_DURATION, OPT_DURATION_OR_NEVER, OPT_INT, OPT_PERCENT, OPT_WORD, OPT_USAGE, OPT_PATH, OPT_TEXT
+	OPT_DURATION, OPT_DURATION_OR_NEVER, OPT_INT, OPT_PERCENT, OPT_BOOL, OPT_WORD, OPT_USAGE, OPT_PATH, OPT_TEXT
 };
 /* clang-format on */
 struct option_row {

@@ -174,6 +174,11 @@ int value_parse(const struct option_row *row, const char *text, int64_t *ret, ch
 		return int_value(row, text, ret, what);
 	case OPT_PERCENT:
 		return percent_value(row, text, ret, what);
+	case OPT_BOOL:
+		if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
+			return wrong(what, text, "is neither yes nor no", row->range);
+		*ret = strcmp(text, "yes") == 0;
+		return 0;
 	case OPT_USAGE:
 		if (lease_usage_parse(text, &usage) < 0)
 			return wrong(what, text, "is no source of use", "write explicit, observed or hybrid");

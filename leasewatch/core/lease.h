@@ -43,6 +43,8 @@ struct lease {
 	bool leader_alive;   /* as last seen */
 	bool warned;
 	char why[LEASE_WHY_SIZE]; /* why it is in this state */
+	int64_t written; /* mono; when its row was */
+	int64_t away;	 /* ns without a daemon, in all of this boot, until then: what came since is credited at a start */
 
 	/* --- of this run of the daemon only --- */
 	bool session_alive;   /* bound to a session whose leader, or another process of it, lives */

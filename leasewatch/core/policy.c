@@ -98,3 +98,13 @@ int policy_apply_record(struct policy *p, const struct lease_record *r, char why
 	*p = q;
 	return 0;
 }
+
+bool policy_equal(const struct policy *a, const struct policy *b)
+{
+	return a->ttl == b->ttl && a->renew_grace == b->renew_grace && a->hibernate_after == b->hibernate_after &&
+	       a->warn_before == b->warn_before && a->linger == b->linger && a->min_ttl == b->min_ttl &&
+	       a->max_ttl == b->max_ttl && a->max_lifetime == b->max_lifetime &&
+	       a->hibernated_retention == b->hibernated_retention && a->cpu_floor_ppm == b->cpu_floor_ppm &&
+	       a->priority == b->priority && a->max_priority == b->max_priority && a->usage == b->usage &&
+	       strcmp(a->runtime, b->runtime) == 0;
+}

@@ -23,5 +23,6 @@ struct policy {
  * with a sentence in why (a ttl of zero, a priority above the cap). What was capped is said in note ("" = nothing).
  */
 int policy_apply_record(struct policy *p, const struct lease_record *r, char why[160], char note[160]);
+bool policy_equal(const struct policy *a, const struct policy *b);
 
 #endif

@@ -66,7 +66,7 @@ void rest_pack(const struct lease *l, struct rest *r)
 	r->last_beat_wall = l->last_beat_wall;
 }
 
-void rest_unpack(const struct rest *r, const struct policy *p, const char *prefix, uint64_t dev, struct lease *l)
+void rest_unpack(const struct rest *r, const struct rest_terms *t, const char *prefix, uint64_t dev, struct lease *l)
 {
 	struct lease_text name;
 
@@ -75,7 +75,11 @@ void rest_unpack(const struct rest *r, const struct policy *p, const char *prefi
 	lease_text_add(&name, prefix);
 	lease_text_add(&name, l->id);
 	l->uid = r->uid;
-	l->policy = *p;
+	l->policy.ttl = t->ttl;
+	l->policy.renew_grace = t->renew_grace;
+	l->policy.warn_before = t->warn_before;
+	l->policy.max_lifetime = t->max_lifetime;
+	l->policy.usage = (enum lease_usage)t->usage;
 	l->state = ST_ACTIVE;
 	l->dev = dev;
 	l->ino = r->ino;
@@ -90,24 +94,8 @@ void rest_unpack(const struct rest *r, const struct policy *p, const char *prefi
 	l->leader_alive = l->session_alive = l->warned = l->lock_lost = false;
 }
 
-void rest_policy(const struct policy *p, struct policy *ret)
+struct rest_terms rest_terms(const struct policy *p)
 {
-	struct lease_text runtime;
-
-	memset(ret, 0, sizeof(*ret));
-	ret->ttl = p->ttl;
-	ret->renew_grace = p->renew_grace;
-	ret->hibernate_after = p->hibernate_after;
-	ret->warn_before = p->warn_before;
-	ret->linger = p->linger;
-	ret->min_ttl = p->min_ttl;
-	ret->max_ttl = p->max_ttl;
-	ret->max_lifetime = p->max_lifetime;
-	ret->hibernated_retention = p->hibernated_retention;
-	ret->cpu_floor_ppm = p->cpu_floor_ppm;
-	ret->priority = p->priority;
-	ret->max_priority = p->max_priority;
-	ret->usage = p->usage;
-	lease_text_begin(&runtime, ret->runtime, sizeof(ret->runtime));
-	lease_text_add(&runtime, p->runtime);
+	return (struct rest_terms){ .ttl = p->ttl, .renew_grace = p->renew_grace, .warn_before = p->warn_before,
+				    .max_lifetime = p->max_lifetime, .usage = p->usage };
 }

@@ -19,18 +19,24 @@ static bool same(const struct lock_ref *l, const struct lease_stat *st)
 	return S_ISREG(st->mode) && st->uid == l->uid && st->dev == l->dev && st->ino == l->ino;
 }
 
+/* What a server or a program shows of a lock may be old; on a local file system nothing is, and nobody is waited for. */
+static int look_at(const struct house *h, int dirfd, const char *name, struct lease_stat *st)
+{
+	return h->fs.kind >= FS_PROGRAM ? lease_stat_anew(dirfd, name, st) : lease_stat(dirfd, name, st);
+}
+
 enum place locks_place(const struct house *h, const struct lock_ref *l, struct lease_stat *st)
 {
 	struct lease_stat found;
-	bool stands = lease_stat(h->tree.active, l->name, &found) == 0 && S_ISREG(found.mode) && found.uid == l->uid;
+	bool stands = look_at(h, h->tree.active, l->name, &found) == 0 && S_ISREG(found.mode) && found.uid == l->uid;
 
 	if (stands && same(l, &found)) {
 		*st = found;
 		return AT_ACTIVE;
 	}
-	if (lease_stat(h->tree.archive, l->name, st) == 0 && same(l, st))
+	if (look_at(h, h->tree.archive, l->name, st) == 0 && same(l, st))
 		return AT_ARCHIVE;
-	if (lease_stat(h->reap, l->name, st) == 0 && same(l, st))
+	if (look_at(h, h->reap, l->name, st) == 0 && same(l, st))
 		return AT_REAP;
 	/*
 	 * Another inode of the same owner under the name, and the lock itself nowhere, is the owner's own doing (an
@@ -40,7 +46,7 @@ enum place locks_place(const struct house *h, const struct lock_ref *l, struct l
 		*st = found;
 		return AT_ACTIVE;
 	}
-	if (lease_stat(h->tree.queue, l->name, st) == 0 && same(l, st))
+	if (look_at(h, h->tree.queue, l->name, st) == 0 && same(l, st))
 		return AT_QUEUE;
 	return AT_NOWHERE;
 }
@@ -76,10 +82,11 @@ int locks_commit(const struct house *h, const struct lock_ref *l, int64_t wall)
 		return r;
 	/*
 	 * Whoever touches from now on finds no name; who touched just before is seen here. So is one who put
-	 * another file in its place since the last look: which one was moved can be told only now.
+	 * another file in its place since the last look: which one was moved can be told only now, by its mtime.
+	 * (Inodes' numbers are not what every file system keeps when it renames.)
 	 */
-	r = lease_stat(h->reap, l->name, &st);
-	if (r < 0 || (same(l, &st) && st.mtime == l->mtime))
+	r = look_at(h, h->reap, l->name, &st);
+	if (r < 0 || st.mtime == l->mtime)
 		return 1;
 	(void)locks_put_back(h, l->name, wall);
 	return 0;

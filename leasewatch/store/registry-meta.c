@@ -120,8 +120,8 @@ int registry_checkpoint(struct registry *r, const struct registry_clock *c)
 {
 	char value[160];
 
-	(void)snprintf(value, sizeof(value), "mono=%" PRId64 " boot=%" PRId64 " wall=%" PRId64 " boot_id=%.36s", c->mono,
-		       c->boot, c->wall, c->boot_id);
+	(void)snprintf(value, sizeof(value), "mono=%" PRId64 " boot=%" PRId64 " wall=%" PRId64 " away=%" PRId64 " boot_id=%.36s",
+		       c->mono, c->boot, c->wall, c->away, c->boot_id);
 	return meta_set(r, KEY_CHECKPOINT, value);
 }
 
@@ -151,8 +151,10 @@ int registry_last_checkpoint(struct registry *r, struct registry_clock *ret)
 
 	if (error < 0)
 		return error;
+	/* Without away: written by a version that wrote all rows anew at each start. */
 	if (take_number(&s, "mono", &c.mono) < 0 || take_number(&s, "boot", &c.boot) < 0 ||
-	    take_number(&s, "wall", &c.wall) < 0 || strncmp(s, boot_id, sizeof(boot_id) - 1) != 0 ||
+	    take_number(&s, "wall", &c.wall) < 0 || (*s == 'a' && take_number(&s, "away", &c.away) < 0) ||
+	    strncmp(s, boot_id, sizeof(boot_id) - 1) != 0 ||
 	    strlen(s) - (sizeof(boot_id) - 1) >= sizeof(c.boot_id))
 		return registry_say(r, -EBADMSG, "meta.checkpoint cannot be read: %.80s", value);
 	memcpy(c.boot_id, s + sizeof(boot_id) - 1, strlen(s) - (sizeof(boot_id) - 1) + 1);

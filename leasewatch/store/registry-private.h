@@ -27,6 +27,8 @@ enum query {
 	Q_PUT,
 	Q_LOAD,
 	Q_FIND,
+	Q_RESTS,
+	Q_OTHERS,
 	Q_END,
 	Q_LEDGER,
 	Q_HISTORY,

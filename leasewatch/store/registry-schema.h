@@ -7,7 +7,7 @@
 #ifndef STORE_REGISTRY_SCHEMA_H
 #define STORE_REGISTRY_SCHEMA_H
 
-#define REGISTRY_FORMAT 1
+#define REGISTRY_FORMAT 2
 #define REGISTRY_MAGIC 0x6b6c7331
 
 /* registry_steps[n] leads from format n to n + 1; all that are needed run in one transaction. */

@@ -217,9 +217,8 @@ int registry_ledger(struct registry *r, struct ledger_row *row)
 	return error;
 }
 
-int registry_load(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg)
+static int load(struct registry *r, sqlite3_stmt *st, int (*each)(void *arg, const struct lease *l), void *arg)
 {
-	sqlite3_stmt *st = r->st[Q_LOAD];
 	struct lease l;
 	char what[160], bad[sizeof(r->error)] = "";
 	int rc, n_bad = 0, len = 0, ret = 0;
@@ -242,7 +241,36 @@ int registry_load(struct registry *r, int (*each)(void *arg, const struct lease 
 		ret = registry_fail(r, rc);
 	registry_reset(st);
 	if (ret == 0 && n_bad > 0)
-		ret = registry_say(r, -EUCLEAN, "leases that cannot be read: %d: %s", n_bad, bad);
+		ret = registry_say(r, -EUCLEAN, "%d lease%s: %s", n_bad, n_bad == 1 ? "" : "s", bad);
+	return ret;
+}
+
+int registry_load(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg)
+{
+	return load(r, r->st[Q_LOAD], each, arg);
+}
+
+int registry_load_others(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg)
+{
+	return load(r, r->st[Q_OTHERS], each, arg);
+}
+
+int registry_load_rests(struct registry *r, struct lease *l, int (*each)(void *arg, bool good, const char *lock), void *arg)
+{
+	sqlite3_stmt *st = r->st[Q_RESTS];
+	int rc, ret = 0;
+
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		bool good = row_read_rest(st, l) == 0;
+		const unsigned char *lock = sqlite3_column_text(st, 0);
+
+		ret = each(arg, good, lock ? (const char *)lock : "");
+		if (ret != 0)
+			break;
+	}
+	if (ret == 0 && rc != SQLITE_DONE)
+		ret = registry_fail(r, rc);
+	registry_reset(st);
 	return ret;
 }
 
@@ -259,7 +287,7 @@ int registry_find(struct registry *r, const char *id, struct lease *ret)
 	else if (rc != SQLITE_ROW)
 		error = registry_fail(r, rc);
 	else if (row_read(st, ret, what) < 0)
-		error = registry_say(r, -EBADMSG, "%.14s: %s", id, what);
+		error = registry_say(r, -EUCLEAN, "%.14s (%s)", id, what);
 	registry_reset(st);
 	return error;
 }

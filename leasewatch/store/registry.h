@@ -36,6 +36,7 @@ struct ledger_row {
 
 struct registry_clock { /* the checkpoint: when the daemon last looked at all that was due */
 	int64_t mono, boot, wall;
+	int64_t away; /* the sum of all times without a daemon in this boot, before that */
 	char boot_id[LEASE_BOOT_SIZE];
 };
 
@@ -53,7 +54,14 @@ void registry_close(struct registry *r);
  * leases and which columns. each() must not change leases.
  */
 int registry_load(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg);
-/* One of them, as registry_load gives it. -ENOENT: there is no row of that id. */
+/*
+ * The same in two parts, for a start with a hundred thousand leases. Of those that may rest (core/rest.h) only what a rest
+ * holds is read, with since, since_wall, written and away: into *l, whose other fields stay as they are, before each call.
+ * Not good: whoever calls reads the whole row. Of the others whole rows, as by registry_load.
+ */
+int registry_load_rests(struct registry *r, struct lease *l, int (*each)(void *arg, bool good, const char *lock), void *arg);
+int registry_load_others(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg);
+/* One of them, as registry_load gives it. -ENOENT: there is no row of that id. -EUCLEAN: it cannot be read. */
 int registry_find(struct registry *r, const char *id, struct lease *ret);
 /* The last n steps of a lease, oldest first, from the ledger (for its state file). */
 int registry_history(struct registry *r, const char *id, int n, struct ledger_row *rows, int *ret_n);

@@ -1,8 +1,8 @@
 #include "config.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -99,35 +99,60 @@ static bool outdated(int dirfd, const char *name, int64_t now_wall, int64_t keep
 
 	if (strncmp(name, HALF_WRITTEN, strlen(HALF_WRITTEN)) == 0)
 		return true;
-	if (name[0] == '.' || fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+	/* Of a hundred thousand that live none needs a stat. */
+	if (name[0] == '.' || keep_it(arg, name) || fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 		return false;
-	return st.st_mtim.tv_sec * LEASE_NS_PER_S + st.st_mtim.tv_nsec < now_wall - keep && !keep_it(arg, name);
+	return st.st_mtim.tv_sec * LEASE_NS_PER_S + st.st_mtim.tv_nsec < now_wall - keep;
+}
+
+static int open_walk(struct statefile_walk *w, int dirfd)
+{
+	int r, fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	w->dir = fdopendir(fd);
+	if (w->dir)
+		return 0;
+	r = -errno;
+	close(fd);
+	return r;
+}
+
+int statefile_prune_some(struct statefile_walk *w, int n, int dirfd, int64_t now_wall, int64_t keep,
+			 bool (*keep_it)(void *arg, const char *name), void *arg)
+{
+	struct dirent *e;
+
+	if (!w->dir) {
+		*w = (struct statefile_walk){ .dir = NULL };
+		w->error = open_walk(w, dirfd);
+		if (w->error < 0)
+			return w->error;
+	}
+	while (errno = 0, n-- > 0 && (e = readdir(w->dir)) != NULL) {
+		if (!outdated(dirfd, e->d_name, now_wall, keep, keep_it, arg))
+			continue;
+		if (unlinkat(dirfd, e->d_name, 0) == 0)
+			w->removed++;
+		else if (errno != ENOENT && w->error == 0)
+			w->error = -errno; /* the others are not to stay for it */
+	}
+	if (n >= 0 && errno != 0 && w->error == 0)
+		w->error = -errno;
+	if (n < 0)
+		return 1;
+	(void)closedir(w->dir);
+	w->dir = NULL;
+	return w->error;
 }
 
 int statefile_prune(int dirfd, int64_t now_wall, int64_t keep, bool (*keep_it)(void *arg, const char *name), void *arg)
 {
-	int removed = 0, r = 0, fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct dirent *e;
-	DIR *d;
+	struct statefile_walk w = { .dir = NULL };
+	int r;
 
-	if (fd < 0)
-		return -errno;
-	d = fdopendir(fd);
-	if (!d) {
-		r = -errno;
-		close(fd);
-		return r;
-	}
-	while (errno = 0, (e = readdir(d)) != NULL) {
-		if (!outdated(dirfd, e->d_name, now_wall, keep, keep_it, arg))
-			continue;
-		if (unlinkat(dirfd, e->d_name, 0) == 0)
-			removed++;
-		else if (errno != ENOENT && r == 0)
-			r = -errno; /* the others are not to stay for it */
-	}
-	if (errno != 0 && r == 0)
-		r = -errno;
-	(void)closedir(d);
-	return r < 0 ? r : removed;
+	while ((r = statefile_prune_some(&w, INT_MAX, dirfd, now_wall, keep, keep_it, arg)) > 0)
+		;
+	return r < 0 ? r : w.removed;
 }

@@ -6,6 +6,8 @@
 #ifndef STORE_STATEFILES_H
 #define STORE_STATEFILES_H
 
+#include <dirent.h>
+
 #include "core/view.h"
 
 int statefile_write(int dirfd, const char *name, const char *buf, size_t len);
@@ -17,5 +19,15 @@ int statefile_remove(int dirfd, const char *name); /* 0 also when it is not ther
  * many, or -errno.
  */
 int statefile_prune(int dirfd, int64_t now_wall, int64_t keep, bool (*keep_it)(void *arg, const char *name), void *arg);
+/*
+ * The same in parts: n names a call. 1 = there are more, 0 = done, and removed says how many; -errno = done, but for what
+ * could not be removed. A walk that is zero begins.
+ */
+struct statefile_walk {
+	DIR *dir;
+	int removed, error;
+};
+int statefile_prune_some(struct statefile_walk *w, int n, int dirfd, int64_t now_wall, int64_t keep,
+			 bool (*keep_it)(void *arg, const char *name), void *arg);
 
 #endif

@@ -91,7 +91,8 @@ static void make_house(void)
 {
 	scratch_make(&dir);
 	scratch_make_tree(&dir);
-	house = (struct house){ LEASE_TREE_CLOSED, -1, -1, -1, -1, -1 };
+	house = (struct house){ .tree = LEASE_TREE_CLOSED,
+				.reap = -1, .quarantine = -1, .state = -1, .sessions = -1, .lock = -1 };
 	assert_int_equal(lease_tree_open(&house.tree, dir.path), 0);
 	house.reap = folder(".reap");
 	house.quarantine = folder(".quarantine");

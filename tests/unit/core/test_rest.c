@@ -77,15 +77,14 @@ static void any_lease(struct desk *d)
 static void laid_to_rest(const struct lease *l, struct lease *ret)
 {
 	char prefix[LEASE_NAME_SIZE];
-	struct policy p;
+	struct rest_terms t = rest_terms(&l->policy);
 	struct rest r;
 
 	memset(&r, 0xa5, sizeof(r));
 	rest_pack(l, &r);
 	(void)snprintf(prefix, sizeof(prefix), "%.*s", (int)(lease_name_lock_id(l->name) - l->name), l->name);
-	rest_policy(&l->policy, &p);
 	memset(ret, 0, sizeof(*ret));
-	rest_unpack(&r, &p, prefix, l->dev, ret);
+	rest_unpack(&r, &t, prefix, l->dev, ret);
 }
 
 static void same_verdict(const struct lease *a, const struct lease *b, const struct judge *j, int64_t now)
@@ -195,24 +194,6 @@ static void every_id_has_a_key_of_its_own(void **state)
 	assert_false(rest_key("kls-aaaaaaaaa1", &a));
 }
 
-static void policies_are_equal_whatever_lay_behind_their_words(void **state)
-{
-	struct policy a, b, x, y;
-
-	(void)state;
-	memset(&a, 0xff, sizeof(a));
-	memset(&b, 0, sizeof(b));
-	a.ttl = b.ttl = S;
-	a.renew_grace = a.hibernate_after = a.warn_before = a.linger = a.min_ttl = a.max_ttl = a.max_lifetime =
-		a.hibernated_retention = a.cpu_floor_ppm = a.priority = a.max_priority = 0;
-	a.usage = b.usage = LEASE_USAGE_HYBRID;
-	memcpy(a.runtime, "process", sizeof("process"));
-	memcpy(b.runtime, "process", sizeof("process"));
-	rest_policy(&a, &x);
-	rest_policy(&b, &y);
-	assert_memory_equal(&x, &y, sizeof(x));
-}
-
 static void a_rest_takes_a_hundred_bytes_at_most(void **state)
 {
 	(void)state;
@@ -226,7 +207,6 @@ int main(void)
 		cmocka_unit_test(only_the_quiet_may_rest),
 		cmocka_unit_test(a_window_of_cpu_use_is_not_slept_through),
 		cmocka_unit_test(every_id_has_a_key_of_its_own),
-		cmocka_unit_test(policies_are_equal_whatever_lay_behind_their_words),
 		cmocka_unit_test(a_rest_takes_a_hundred_bytes_at_most),
 	};
 

@@ -123,8 +123,10 @@ static void a_damaged_page_is_an_error_not_an_answer(void **state)
 	struct world *w = *state;
 	struct loaded loaded = { 0 };
 	char junk[4096];
+	sqlite3_stmt *st;
 	struct lease l;
-	int fd;
+	sqlite3 *db;
+	int fd, page;
 
 	open_it(w);
 	for (int n = 0; n < 20; n++) {
@@ -132,11 +134,17 @@ static void a_damaged_page_is_an_error_not_an_answer(void **state)
 		put(w->r, &l);
 	}
 	close_it(w);
+	assert_int_equal(sqlite3_open_v2(w->path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db, "SELECT rootpage FROM sqlite_schema WHERE name = 'lease'", -1, &st, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+	page = sqlite3_column_int(st, 0);
+	(void)sqlite3_finalize(st);
+	(void)sqlite3_close(db);
 	memset(junk, 0xa5, sizeof(junk));
 	fd = open(w->path, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
-	/* Page 1 has the schema; the first table's root is page 2. */
-	assert_int_equal(pwrite(fd, junk, sizeof(junk), 4096), sizeof(junk));
+	assert_int_equal(pwrite(fd, junk, sizeof(junk), (off_t)(page - 1) * 4096), sizeof(junk));
 	close(fd);
 	if (registry_open(w->path, &w->r, w->err) == 0)
 		assert_int_equal(registry_load(w->r, keep_last, &loaded), -EBADMSG);
