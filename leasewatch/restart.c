@@ -65,6 +65,7 @@ static int load_one(void *arg, const struct lease *l)
 		admit_add(w, e);
 	if (e->row_dirty)
 		entry_changed(w, e);
+	breaker_taken_up(w, e->user, e);
 	entry_due(w, e, now);
 	ld->n++;
 	return 0;
@@ -82,13 +83,15 @@ static int load_rest(void *arg, bool good, const char *lock)
 	if (good && l->written != ld->checkpoint && l->dev == w->rests.dev) {
 		credit_away(ld, l);
 		lease_verdict(l, &w->judge, w->now.mono, &v);
-		bool due = v.event != EV_NONE || v.warn || v.want_cpu;
-		int r = rests_add(&w->rests, l, due ? w->now.mono : v.look_at, false, &n);
+		int64_t silent = breaker_look_at_rest(w, l);
+		bool due = v.event != EV_NONE || v.warn || v.want_cpu || silent <= w->now.mono;
+		int r = rests_add(&w->rests, l, due ? w->now.mono : silent < v.look_at ? silent : v.look_at, false, &n);
 		struct user *u = user_get(w, l->uid);
 		if (r < 0 || !u)
 			return -ENOMEM;
 		rests_at(&w->rests, n)->unshown = true;
 		u->leases++;
+		breaker_taken_up(w, u, NULL);
 		ld->n++;
 		return 0;
 	}
@@ -107,7 +110,7 @@ static void find_lock(struct watcher *w, struct entry *e)
 
 	e->place = locks_place(&w->house, &ref, &st);
 	/* Taken out, and we died before that was written down: it was not the end. */
-	if (e->place == AT_REAP && state_living(e->l.state) && locks_put_back(&w->house, e->l.name) == 0)
+	if (e->place == AT_REAP && state_living(e->l.state) && locks_put_back(&w->house, e->l.name, w->now.wall) == 0)
 		e->place = AT_ACTIVE;
 }
 
@@ -178,10 +181,15 @@ static int left_over(void *arg, const char *name)
 static int load_all(struct load *ld)
 {
 	struct watcher *w = ld->w;
+	uint32_t n;
 	int r;
 
 	if (!ld->same_boot)
 		return registry_load(w->registry, load_one, ld);
+	/* To begin small and grow would cost a tenth of the start. */
+	if ((r = registry_count(w->registry, &n)) < 0)
+		return r;
+	rests_reserve(&w->rests, n);
 	r = registry_load_rests(w->registry, &w->at_rest, load_rest, ld);
 	return r < 0 ? r : registry_load_others(w->registry, load_one, ld);
 }
@@ -197,6 +205,7 @@ int restart_load(struct watcher *w)
 	ld.same_boot = r == 0 && strcmp(last.boot_id, w->boot) == 0 && last.mono <= w->now.mono;
 	ld.checkpoint = r == 0 ? last.mono : w->now.mono;
 	w->away = ld.same_boot ? last.away + (w->now.mono - last.mono) : 0;
+	breaker_load(w);
 	r = load_all(&ld);
 	if (r == -EUCLEAN)
 		unreadable_found(w);

@@ -175,8 +175,10 @@ void session_over(struct watcher *w, struct entry *s, enum event ev)
 		look_at_lock(w, b); /* a beat that nobody has seen yet counts from when it was */
 		if (!state_living(b->l.state) && b->l.state != ST_REQUESTED)
 			continue;
-		if (b->l.session_alive) /* until now it was renewed by that life */
+		if (b->l.session_alive) { /* until now it was renewed by that life */
 			b->l.renewed = w->now.mono;
+			b->l.restart_credit = 0;
+		}
 		b->l.session_alive = false;
 		if (b->l.record.linger < 0)
 			b->l.policy.linger = s->l.policy.linger;

@@ -32,6 +32,7 @@ static const char *const queries[Q_MAX] = {
 	[Q_META_SET] = "INSERT INTO meta(key, value) VALUES(?1, ?2) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
 	[Q_META_DELETE] = "DELETE FROM meta WHERE key = ?1",
 	[Q_META_GET] = "SELECT value FROM meta WHERE key = ?1",
+	[Q_COUNT] = "SELECT count(*) FROM lease",
 	[Q_RESTS] = "SELECT lock, rest FROM lease WHERE rest IS NOT NULL",
 };
 

@@ -274,6 +274,19 @@ int registry_load_rests(struct registry *r, struct lease *l, int (*each)(void *a
 	return ret;
 }
 
+int registry_count(struct registry *r, uint32_t *ret)
+{
+	sqlite3_stmt *st = r->st[Q_COUNT];
+	int rc = sqlite3_step(st), error = 0;
+
+	if (rc == SQLITE_ROW)
+		*ret = (uint32_t)sqlite3_column_int64(st, 0);
+	else
+		error = registry_fail(r, rc);
+	registry_reset(st);
+	return error;
+}
+
 int registry_find(struct registry *r, const char *id, struct lease *ret)
 {
 	sqlite3_stmt *st = r->st[Q_FIND];

