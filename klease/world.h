@@ -28,6 +28,7 @@ struct world {
 	int tree_error; /* why it is not open */
 	struct lease_beacon beacon;
 	bool has_beacon;
+	bool newer; /* there is one, of a format that we don't know */
 	uid_t beacon_uid;
 	bool daemon; /* lived when last looked at */
 	int state;   /* folder of the state files; -1 = not open */

@@ -91,6 +91,7 @@ static void answer(struct watcher *w, const char *ask, const char *result, const
 void beacon_write(struct watcher *w)
 {
 	struct lease_beacon b = { .user_mode = w->paths.user_mode, .hold_until = w->hold_wall / LEASE_NS_PER_MS };
+	const struct breaker *breaker = w->silence.shown;
 	char buf[LEASE_FILE_MAX];
 	size_t len;
 
@@ -100,6 +101,12 @@ void beacon_write(struct watcher *w)
 	(void)snprintf(b.hold_by, sizeof(b.hold_by), "%s", w->hold_by);
 	memcpy(b.boot, w->boot, sizeof(b.boot));
 	degraded_words(w, b.degraded, sizeof(b.degraded));
+	if (breaker) {
+		b.breaker_until = (w->now.wall + breaker->until - w->now.mono) / LEASE_NS_PER_MS;
+		breaker_words(breaker, b.breaker_why);
+		if (w->silence.tripped > 1)
+			(void)strlcat(b.breaker_why, ", and others", sizeof(b.breaker_why));
+	}
 	if (lease_process_self(&b.daemon) < 0)
 		log_warn("our own start time cannot be read: klease will think that no daemon runs");
 	int r = lease_beacon_format(&b, buf, sizeof(buf), &len);
@@ -146,6 +153,7 @@ void hold_over(struct watcher *w)
 	if (w->hold_wall == 0 || w->now.mono < w->judge.hold_until)
 		return;
 	log_warn("the hold of %s is over: what is due ends now", w->hold_by);
+	breaker_hold_over(w);
 	hold_set(w, 0, "");
 }
 
@@ -160,6 +168,8 @@ static void ask_hold(struct watcher *w, const char *ask, const struct ask *q, ui
 	}
 	if (q->verb == ASK_UNHOLD) {
 		log_warn("the hold was lifted by uid %u", uid);
+		if (w->hold_wall != 0)
+			breaker_hold_over(w);
 		hold_set(w, 0, "");
 		answer(w, ask, "done", "no hold is in force: what is due ends now");
 		return;
@@ -174,6 +184,16 @@ static void ask_hold(struct watcher *w, const char *ask, const struct ask *q, ui
 	lease_duration_human(human, length);
 	(void)snprintf(told, sizeof(told), "held for %s from now: nothing is destroyed until it is lifted or over", human);
 	answer(w, ask, "done", told);
+}
+
+static void ask_breaker_release(struct watcher *w, const char *ask, uint32_t uid)
+{
+	if (uid != 0 && !w->paths.user_mode)
+		answer(w, ask, "refused", "only root lets the breaker go");
+	else if (breaker_let_go(w, uid))
+		answer(w, ask, "done", "reaping goes on: what is silent ends now");
+	else
+		answer(w, ask, "done", "the breaker has not tripped: nothing was held");
 }
 
 /* --- what is asked of one lease --- */
@@ -288,6 +308,7 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, s
 	case ASK_NONE:
 	case ASK_HOLD:
 	case ASK_UNHOLD:
+	case ASK_BREAKER_RELEASE:
 	case ASK_VERBS:
 		break;
 	}
@@ -373,6 +394,8 @@ void ask_receive(struct watcher *w, const char *name)
 		answer(w, id, "failed", why);
 	} else if (q.verb == ASK_HOLD || q.verb == ASK_UNHOLD) {
 		ask_hold(w, id, &q, st.uid);
+	} else if (q.verb == ASK_BREAKER_RELEASE) {
+		ask_breaker_release(w, id, st.uid);
 	} else {
 		ask_lease(w, id, &q, u);
 	}

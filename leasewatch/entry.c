@@ -94,6 +94,11 @@ struct user *user_get(struct watcher *w, uint32_t uid)
 	return u;
 }
 
+struct user *user_next(struct watcher *w, struct user *u)
+{
+	return u ? RB_NEXT(users, &w->users, u) : RB_MIN(users, &w->users);
+}
+
 struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid)
 {
 	struct entry *e = calloc(1, sizeof(*e));

@@ -54,6 +54,9 @@ void look_at_lock(struct watcher *w, struct entry *e)
 		return; /* its lock is out already, and nothing of it can change the verdict */
 	struct lock_ref ref = lock_of(e);
 	e->place = locks_place(&w->house, &ref, &st);
+	/* Something was in the way when it was to be put back. */
+	if (e->place == AT_REAP && state_living(e->l.state) && locks_put_back(&w->house, e->l.name, w->now.wall) == 0)
+		e->place = locks_place(&w->house, &ref, &st);
 	if (e->place == AT_ARCHIVE) {
 		e->by_pam = e->l.record.is_session && session_closed_by_pam(w, e);
 		step(w, e, EV_RELEASED, w->now.mono,
@@ -69,6 +72,7 @@ void look_at_lock(struct watcher *w, struct entry *e)
 			step(w, e, EV_LOCK_LOST, w->now.mono, "lock lost: in neither active/ nor archive/");
 		return;
 	}
+	e->missed = false;
 	if (e->l.lock_lost && e->place == AT_ACTIVE)
 		step(w, e, EV_LOCK_FOUND, w->now.mono, "its lock is back");
 	e->l.ino = st.ino;
@@ -87,7 +91,7 @@ bool beat_matters(const struct lease *l)
 
 static void arm(struct watcher *w, struct entry *e)
 {
-	bool want = beat_matters(&e->l) && e->place == AT_ACTIVE;
+	bool want = (beat_matters(&e->l) || (e->silent && !e->l.lock_lost)) && e->place == AT_ACTIVE;
 
 	if (!want && (e->watched || e->polled)) {
 		if (e->watched && w->watch)
@@ -119,9 +123,13 @@ static void judge(struct watcher *w, struct entry *e)
 		admit_wait(w, e);
 		return;
 	}
+	int64_t silent_from = breaker_look(w, e);
+	struct judge j = w->judge;
+
+	j.breaker = breaker_of(w, e);
 	/* Each event moves the state or a mark, or is held up; the bound is for a mistake of ours. */
 	for (int i = 0; i < 16 && !w->broken && !state_ended(l->state) && e->retry <= w->now.mono; i++) {
-		lease_verdict(l, &w->judge, w->now.mono, &v);
+		lease_verdict(l, &j, w->now.mono, &v);
 		if (v.want_cpu && e->unplaced) {
 			/* Neither use nor silence: judged when it is known where to look. */
 			if (e->act == ACT_NONE && !e->stat_sent)
@@ -147,11 +155,33 @@ static void judge(struct watcher *w, struct entry *e)
 		}
 		if (v.event == EV_NONE)
 			break;
+		if (v.event == EV_EXPIRY_DUE && l->state != ST_LINGERING) {
+			enum breaker_says says = breaker_ask(w, e);
+			if (says == BREAKER_WAIT) {
+				v.look_at = w->now.mono + 1; /* in the next turn */
+				break;
+			}
+			if (says == BREAKER_HOLD) {
+				j.breaker = breaker_of(w, e);
+				continue;
+			}
+		}
+		if (v.event == EV_BREAKER && !runtime_hibernates(w, l->policy.runtime)) {
+			l->spared = true; /* only held */
+			continue;
+		}
 		step(w, e, v.event, w->now.mono, v.why);
+	}
+	if (v.held != e->held) {
+		e->held = v.held;
+		e->view_dirty = true;
+		entry_changed(w, e);
 	}
 	if (state_ended(l->state))
 		return;
 	arm(w, e);
+	if (silent_from < v.look_at)
+		v.look_at = silent_from;
 	if (e->retry > w->now.mono && e->retry < v.look_at)
 		v.look_at = e->retry;
 	entry_due(w, e, e->polled && v.look_at > w->now.mono + POLL ? w->now.mono + POLL : v.look_at);
@@ -256,8 +286,10 @@ static int look_at_peeks(struct watcher *w)
  */
 void look_at_due(struct watcher *w)
 {
-	int n = look_at_exact(w);
+	int n;
 
+	breaker_tick(w);
+	n = look_at_exact(w);
 	n += look_at_peeks(w);
 	if (n > 0 && !w->broken) {
 		peek_awake(w, w->now.mono + PEEK_AHEAD);

@@ -24,13 +24,12 @@
 #define PAUSE LEASE_NS_PER_S
 #define PAUSE_PART 4 /* so many times as long as it took */
 
-/* An id without `kls-` is ten letters of an alphabet of 32: a number, and each id another one. */
+/* Each id another one, and none is zero. */
 static uint64_t number_of(const char *id)
 {
 	uint64_t n = 0;
 
-	for (const char *s = id + strlen("kls-"); *s; s++)
-		n = n << 5 | (uint64_t)(*s >= 'a' ? *s - 'a' : *s - '2' + 26);
+	(void)rest_key(id, &n);
 	return n + 1;
 }
 

@@ -160,6 +160,7 @@ static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *
 		/* Its own, renamed by its owner: the new name counts. */
 		report_rubbish(w, st.uid, name, "is the name of that lease's lock now");
 		(void)snprintf(e->l.name, sizeof(e->l.name), "%s", name);
+		e->missed = false;
 		e->row_dirty = e->view_dirty = true;
 		entry_changed(w, e);
 		return;

@@ -50,6 +50,8 @@ static int64_t next_wake(struct watcher *w)
 		at = w->checkpoint + one_grace(w);
 	if (w->hold_wall != 0 && w->judge.hold_until < at)
 		at = w->judge.hold_until;
+	if (w->silence.tripped > 0 && w->silence.next < at)
+		at = w->silence.next;
 	if (w->prune_at < at)
 		at = w->prune_at;
 	if (hearing_wake(w) < at)
@@ -247,6 +249,24 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 	return turn_commit(w) && flush(w) == 0;
 }
 
+/*
+ * Who is due was judged already; who came meanwhile is found now, all of them before any event tells of one that came
+ * since. The watch came first, so what is made while we scan is seen twice rather than never.
+ */
+static bool first_turn(struct watcher *w)
+{
+	clock_read(&w->now);
+	if (!turn_begin(w))
+		return false;
+	scan_all(w);
+	hearing_turn(w);
+	look_at_due(w);
+	if (w->admit)
+		admit_run(w);
+	degraded_tell(w);
+	return turn_commit(w) && flush(w) == 0;
+}
+
 static int loop(struct watcher *w)
 {
 	struct epoll_event events[EVENTS];
@@ -300,8 +320,8 @@ static void registry_waits(void *arg, int seconds)
 	const struct watcher *w = arg;
 
 	if (seconds == 0)
-		log_warn("%s: somebody else holds it for writing (a shell with an open transaction?): nothing is decided until it "
-			 "is free; in half a minute the daemon ends", w->paths.db);
+		log_warn("%s: somebody else holds it for writing (an open transaction in a shell?): nothing is decided "
+			 "until it is free; in half a minute the daemon ends", w->paths.db);
 	else
 		log_note("%s: waited for it for %d s", w->paths.db, seconds);
 }
@@ -331,15 +351,12 @@ static int begin(struct watcher *w)
 	w->judge.observe_every = settings_daemon(w->settings)->observe_every;
 	if (rest_begin(w) < 0 || !turn_begin(w))
 		return -1;
-	if (restart_load(w) < 0) {
-		log_err("%s: cannot be read: %s. Nothing was decided and nothing ended: see \"It does not start\" in the runbook",
-			w->paths.db, registry_error(w->registry));
+	if ((r = restart_load(w)) < 0) {
+		log_err("%s: %s: %s. Nothing was decided and nothing ended: see \"It does not start\" in the runbook",
+			w->paths.db, r == -EBADMSG ? "is damaged" : "cannot be read", registry_error(w->registry));
 		return -1;
 	}
 	hold_load(w);
-	/* The watch came first, so what is made while we scan is seen twice rather than never. */
-	scan_all(w);
-	hearing_turn(w);
 	look_at_due(w);
 	if (w->admit)
 		admit_run(w);
@@ -367,6 +384,9 @@ int watcher_run(struct watcher *w)
 	RB_INIT(&w->by_id);
 	RB_INIT(&w->by_due);
 	RB_INIT(&w->users);
+	RB_INIT(&w->silence.parties);
+	TAILQ_INIT(&w->silence.leases);
+	TAILQ_INIT(&w->silence.ended);
 	LIST_INIT(&w->changed);
 	LIST_INIT(&w->drowsy);
 	TAILQ_INIT(&w->out);
@@ -382,7 +402,7 @@ int watcher_run(struct watcher *w)
 	int r = 1;
 	if (begin(w) == 0) {
 		say_ready(w);
-		r = loop(w);
+		r = first_turn(w) ? loop(w) : 1;
 	}
 	/* What it knew at the end is worth a restart's time: nothing of this downtime is older than now. */
 	if (w->registry && !w->broken) {

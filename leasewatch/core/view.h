@@ -83,13 +83,23 @@ int ask_answer_parse(const char *buf, size_t len, struct ask_answer *ret, struct
 
 /*
  * The ask itself: queue/ask-<id>.
- *	verb=exec|resume|hibernate|renew|hold|unhold  lease=ID ttl=D (renew, hold) pid= pid_start= boot= (exec:
- *	                                              the gated process)
+ *	verb=exec|resume|hibernate|renew|hold|unhold|breaker-release
+ *	lease=ID ttl=D (renew, hold) pid= pid_start= boot= (exec: the gated process)
  */
-enum ask_verb { ASK_NONE, ASK_EXEC, ASK_RESUME, ASK_HIBERNATE, ASK_RENEW, ASK_HOLD, ASK_UNHOLD, ASK_VERBS };
+enum ask_verb {
+	ASK_NONE,
+	ASK_EXEC,
+	ASK_RESUME,
+	ASK_HIBERNATE,
+	ASK_RENEW,
+	ASK_HOLD,
+	ASK_UNHOLD,
+	ASK_BREAKER_RELEASE,
+	ASK_VERBS
+};
 struct ask {
 	enum ask_verb verb;
-	char lease[LEASE_ID_SIZE]; /* "" for hold, unhold */
+	char lease[LEASE_ID_SIZE]; /* "" for hold, unhold, breaker-release */
 	int64_t ttl;		   /* 0 = not said */
 	struct lease_process process;
 	char boot[LEASE_BOOT_SIZE];

@@ -1,7 +1,7 @@
 /*
- * bench-expiry: how late an end is: from a lease's deadline (last beat + ttl + one tick of the file clock, at random
- * times) to main() of the runtime's `destroy`, which stamps it, against a bare loop of timerfd and posix_spawn with
- * the same stub, as many deadlines in as long a time, in the same round. Registry and tree on tmpfs; what a disk adds
+ * bench-expiry: how late an end is, with 100,000 others alive: from a lease's deadline (last beat + ttl + one tick of the file
+ * clock, at random times) to main() of the runtime's `destroy`, which stamps it, against a bare loop of timerfd and posix_spawn
+ * with the same stub, as many deadlines in as long a time, in the same round. Registry and tree on tmpfs; what a disk adds
  * (a commit before the act, and behind it in the queue) is told beside it.
  *
  *	expiry-p50, -p90, -p99	1.6, 2 and 5 times the bare loop's: between the timer and the spawn lie a last look,
@@ -9,6 +9,9 @@
  *			the wake-up are small next to a spawn.
  *	lateness-p99	the ledger's own word for it (deadline to commit, without the spawn): 5 ms, one tick of HZ 250
  *			and one for the rounding.
+ *	storm-p99	the same deadlines, while all 100,000 others are beaten in one instant, again and again, and while the
+ *			looks of all of them come due in one instant: 3 times its quiet self.
+ *	storm-false-expiries	ends of leases that were beaten, or ends before their time, in all of it: 0.
  */
 #include "config.h"
 
@@ -26,21 +29,20 @@
 #include "core/lease.h"
 #include "lease/tree.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/world.h"
+#include "tests/bench/due.h"
 
-#define N 200
+#define N_MAX 200
 #define ROUNDS 3
-/* The deadlines of a round; all beats are made before the first of them. */
-#define WINDOW (bench_count(2000, 200) * LEASE_NS_PER_MS)
-#define TTL (bench_count(6000, 1500) * LEASE_NS_PER_MS)
+#define MS(full, little) (bench_count(full, little) * LEASE_NS_PER_MS)
+#define WINDOW MS(4000, 300)
+/* Of those who live on. No look at one of them is due while it is quiet, and all are in a storm. */
+#define TTL MS(30000, 3000)
+#define STORM_BEFORE MS(3500, 300) /* the looks come due so long after the beats of a storm's beginning */
+#define STORM_AGAIN MS(4000, 400)  /* and there are beats again */
+#define STORM_WINDOW MS(5000, 500)
 
-struct one {
-	char id[LEASE_ID_SIZE];
-	int64_t deadline; /* mono */
-	bool stamped;
-};
 struct samples {
-	double late[N * ROUNDS]; /* us */
+	double late[N_MAX * ROUNDS]; /* us */
 	int n;
 };
 
@@ -51,78 +53,66 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void random_times(int64_t *at, int n)
-{
-	for (int i = 0; i < n; i++)
-		at[i] = (int64_t)(bench_random(1000000000) / 1e9 * (double)WINDOW);
-	qsort(at, (size_t)n, sizeof(*at), by_time);
-}
-
-static void read_stamps(const char *path, struct one *ones, int n, struct samples *s)
+static void read_bare_stamps(const char *path, const int64_t *deadlines, int n, struct samples *s)
 {
 	char line[128];
 	FILE *f = fopen(path, "re");
+	int i, read = 0;
+	int64_t at;
 
 	if (!f)
 		bench_fail(path, errno);
 	while (fgets(line, sizeof(line), f)) {
-		char *blank = strchr(line, ' ');
-
-		if (!blank)
+		if (sscanf(line, "%d %" SCNd64, &i, &at) != 2 || i < 0 || i >= n)
 			bench_fail("a stamp that is none", 0);
-		*blank = '\0';
-		for (int i = 0; i < n; i++) {
-			if (strcmp(ones[i].id, line) != 0 || ones[i].stamped)
-				continue;
-			ones[i].stamped = true;
-			s->late[s->n++] = (double)(strtoll(blank + 1, NULL, 10) - ones[i].deadline) / 1000;
-		}
+		s->late[s->n++] = (double)(at - deadlines[i]) / 1000;
+		read++;
 	}
 	(void)fclose(f);
 	(void)unlink(path);
+	if (read != n)
+		bench_fail("the bare loop lost a program", 0);
 }
 
-static void bare_loop(struct world *w, int n, struct samples *s)
+static void bare_loop(const struct world *w, int n, struct samples *s)
 {
-	char stub[300], stamps[400];
-	const char *argv[] = { stub, "destroy", NULL };
-	int64_t at[N], start = bench_now() + 50 * LEASE_NS_PER_MS;
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	struct one ones[N] = { 0 };
+	char stub[300], stamps[400], tag[16];
+	const char *argv[] = { stub, "stamp", stamps, tag, NULL };
+	int64_t at[N_MAX], start = bench_now() + 50 * LEASE_NS_PER_MS;
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), left = n;
+	pid_t pid[N_MAX];
 
 	if (fd < 0)
 		bench_fail("timerfd_create", errno);
 	(void)snprintf(stub, sizeof(stub), "%s/tests/bench/stub", bench_build);
-	(void)snprintf(stamps, sizeof(stamps), "%s/home/stamps", w->dir);
-	random_times(at, n);
+	(void)snprintf(stamps, sizeof(stamps), "%s/bare", w->dir);
+	for (int i = 0; i < n; i++)
+		at[i] = start + (int64_t)(bench_random(1000000000) / 1e9 * (double)WINDOW);
+	qsort(at, (size_t)n, sizeof(*at), by_time);
 	for (int i = 0; i < n; i++) {
 		struct itimerspec t = { 0 };
 		uint64_t ticks;
 
-		lease_id_make(ones[i].id);
-		ones[i].deadline = start + at[i];
-		(void)setenv("LEASE_ID", ones[i].id, 1);
-		t.it_value.tv_sec = (time_t)(ones[i].deadline / LEASE_NS_PER_S);
-		t.it_value.tv_nsec = (long)(ones[i].deadline % LEASE_NS_PER_S);
+		(void)snprintf(tag, sizeof(tag), "%d", i);
+		t.it_value.tv_sec = (time_t)(at[i] / LEASE_NS_PER_S);
+		t.it_value.tv_nsec = (long)(at[i] % LEASE_NS_PER_S);
 		if (timerfd_settime(fd, TFD_TIMER_ABSTIME, &t, NULL) < 0 || read(fd, &ticks, sizeof(ticks)) < 0)
 			bench_fail("timerfd", errno);
-		(void)bench_spawn(argv, -1, -1);
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
+		pid[i] = bench_spawn(argv, -1, -1);
 	}
-	while (waitpid(-1, NULL, 0) > 0)
-		;
+	for (int i = 0; i < left; i++)
+		while (waitpid(pid[i], NULL, 0) < 0 && errno == EINTR)
+			;
 	close(fd);
-	(void)unsetenv("LEASE_ID");
-	read_stamps(stamps, ones, n, s);
+	read_bare_stamps(stamps, at, n, s);
 }
 
-/* The ledger says it too, in whole ms. */
-static void read_ledger(struct samples *s)
+/* The ledger says it too, in whole ms; and how many ends it has. */
+static int read_ledger(struct samples *s)
 {
 	char klease[300], out[300], line[4096];
 	const char *argv[] = { klease, "--user", "ledger", "--json", NULL };
-	int status;
+	int status, ends = 0;
 	FILE *f;
 
 	(void)snprintf(klease, sizeof(klease), "%s/klease/klease", bench_build);
@@ -134,86 +124,144 @@ static void read_ledger(struct samples *s)
 	while (fgets(line, sizeof(line), f)) {
 		const char *late = strstr(line, "\"lateness_ms\":");
 
-		if (late && s->n < N * ROUNDS)
+		ends += strstr(line, "\"to\":\"reaped\"") != NULL;
+		if (late && s && s->n < N_MAX * ROUNDS)
 			s->late[s->n++] = strtod(late + strlen("\"lateness_ms\":"), NULL);
 	}
 	(void)fclose(f);
+	return ends;
 }
 
-static void daemon_round(bool on_disk, int n, struct samples *s, struct samples *ledger)
+static void touch_all(const struct world *w, const struct world_lease *l, int n)
 {
-	const struct world_times t = { .ttl = TTL, .renew_grace = 3600 * LEASE_NS_PER_S };
-	static struct world_lease leases[N];
-	struct one ones[N] = { 0 };
-	int64_t at[N], start, to_mono;
-	char stamps[400];
+	for (int i = 0; i < n; i++)
+		world_touch(w, &l[i]);
+}
+
+/* Beats all of them at once, at the times of storms. */
+static pid_t storms_at(const struct world *w, const struct world_lease *l, int n, const int64_t *at)
+{
+	pid_t pid = world_child();
+
+	if (pid > 0)
+		return pid;
+	for (int i = 0; i < ROUNDS; i++) {
+		bench_until(at[i]);
+		touch_all(w, l, n);
+		bench_until(at[i] + STORM_AGAIN);
+		touch_all(w, l, n);
+	}
+	for (;;)
+		(void)pause();
+}
+
+static void tell(const char *what, double *late, int n)
+{
+	bench_raw("%s: p50 %.0f, p90 %.0f, p99 %.0f us (%d)", what, bench_percentile(late, n, 0.5),
+		  bench_percentile(late, n, 0.9), bench_percentile(late, n, 0.99), n);
+}
+
+/* No others, the registry on a disk: what that adds. */
+static void on_disk(int n)
+{
+	static struct samples s, ledger;
+	struct due_set due;
 	struct world w;
 
-	world_open(&w, "[defaults]\nrenew_grace = 1h\n", on_disk);
-	world_fill(&w, &t, n, leases);
+	world_open(&w, "[defaults]\nrenew_grace = 1h\n", true);
+	due_fill(&due, &w, n);
 	(void)world_start(&w);
-	world_settle(&w);
-	random_times(at, n);
-	start = bench_now();
-	for (int i = 0; i < n; i++) {
-		struct lease_stat st;
-		int r;
-
-		bench_until(start + at[i]);
-		r = lease_touch(w.active, leases[i].name, &st);
-		if (r < 0)
-			bench_fail("a lease ended before its time", r);
-		to_mono = bench_now() - bench_wall();
-		memcpy(ones[i].id, leases[i].id, sizeof(ones[i].id));
-		ones[i].deadline = st.mtime + to_mono + TTL + LEASE_TICK;
-	}
-	bench_until(ones[n - 1].deadline + 500 * LEASE_NS_PER_MS);
-	(void)snprintf(stamps, sizeof(stamps), "%s/home/stamps", w.dir);
-	read_stamps(stamps, ones, n, s);
-	read_ledger(ledger);
+	due_plan(&due, n, bench_now() + DUE_TTL + LEASE_NS_PER_S, WINDOW);
+	due_start(&due, &w);
+	bench_until(bench_now() + DUE_TTL + LEASE_NS_PER_S + WINDOW + LEASE_NS_PER_S);
+	due_read(&due, &w);
+	s.n = due_late(&due, 0, n, s.late);
+	tell("with the registry on a disk, and no others", s.late, s.n);
+	(void)read_ledger(&ledger);
+	bench_raw("by its ledger, deadline to commit: p50 %.0f, p99 %.0f ms", bench_percentile(ledger.late, ledger.n, 0.5),
+		  bench_percentile(ledger.late, ledger.n, 0.99));
 	world_close(&w);
 }
 
-static void tell(const char *what, struct samples *s)
+struct phases {
+	struct samples bare, quiet, storm, ledger;
+	int wrong;
+};
+
+static void with_others(int others, int n, struct phases *ret)
 {
-	if (s->n == 0)
-		bench_fail(what, 0);
-	bench_raw("%s: p50 %.0f, p90 %.0f, p99 %.0f us (%d)", what, bench_percentile(s->late, s->n, 0.5),
-		  bench_percentile(s->late, s->n, 0.9), bench_percentile(s->late, s->n, 0.99), s->n);
+	const struct world_times t = { .ttl = TTL, .renew_grace = 3600 * LEASE_NS_PER_S };
+	struct world_lease *l = calloc((size_t)others, sizeof(*l));
+	const int rounds = bench_count(ROUNDS, 1);
+	int64_t quiet[ROUNDS], storm[ROUNDS], start;
+	struct due_set due;
+	struct world w;
+	pid_t beats;
+
+	if (!l)
+		bench_fail("calloc", ENOMEM);
+	world_open(&w, "[defaults]\nrenew_grace = 1h\n", false);
+	due_fill(&due, &w, 2 * rounds * n);
+	world_fill(&w, &t, others, l);
+	(void)world_start(&w);
+	/* Whoever is to be found alive later is kept alive while the daemon finds its feet. */
+	due_start(&due, &w);
+	touch_all(&w, l, others);
+	world_settle(&w);
+	touch_all(&w, l, others);
+	world_child_end(due.beats);
+	start = bench_now() + DUE_TTL + MS(500, 100);
+	for (int i = 0; i < rounds; i++)
+		due_plan(&due, n, quiet[i] = start + i * (2 * WINDOW + LEASE_NS_PER_S / 2), WINDOW);
+	for (int i = 0; i < rounds; i++) {
+		storm[i] = start - DUE_TTL - MS(500, 100) + TTL - STORM_BEFORE + i * (TTL - STORM_BEFORE);
+		due_plan(&due, n, storm[i], STORM_WINDOW);
+	}
+	due_start(&due, &w);
+	beats = storms_at(&w, l, others, storm);
+	for (int i = 0; i < rounds; i++) {
+		bench_until(quiet[i] + WINDOW);
+		bare_loop(&w, n, &ret->bare);
+	}
+	bench_until(storm[rounds - 1] + STORM_WINDOW + LEASE_NS_PER_S);
+	world_child_end(beats);
+	due_read(&due, &w);
+	if (due.missing > 0 || due.twice > 0)
+		bench_fail("not every lease that was due was destroyed once, and in time to be counted", 0);
+	ret->quiet.n = due_late(&due, 0, rounds * n, ret->quiet.late);
+	ret->storm.n = due_late(&due, rounds * n, rounds * n, ret->storm.late);
+	ret->wrong = due.early + others - world_living(&w);
+	bench_raw("ends: %d were due and came, %d of them too early; of %d others %d live; the ledger has %d ends", due.planned,
+		  due.early, others, world_living(&w), read_ledger(&ret->ledger));
+	world_close(&w);
+	free(l);
 }
 
 int main(void)
 {
-	static struct samples ours, bare, disk, ledger, disk_ledger;
-	bool on_disk;
-	int n;
-
-	bench_begin("bench-expiry");
-	on_disk = bench_disk[0] && !bench_smoke;
-	n = bench_count(N, 5);
-	for (int i = 0; i < bench_count(ROUNDS, 1); i++) {
-		daemon_round(false, n, &ours, &ledger);
-		struct world w;
-		world_open(&w, "", false);
-		bare_loop(&w, n, &bare);
-	}
-	if (on_disk)
-		daemon_round(true, n, &disk, &disk_ledger);
-	if (ours.n != n * bench_count(ROUNDS, 1) || bare.n != ours.n)
-		bench_fail("not every lease that was due was destroyed in time to be counted", 0);
-	tell("timerfd and posix_spawn to main()", &bare);
-	tell("deadline to destroy's main()", &ours);
-	if (on_disk)
-		tell("the same with the registry on a disk", &disk);
-	bench_raw("by the ledger, deadline to commit: p50 %.0f, p99 %.0f ms", bench_percentile(ledger.late, ledger.n, 0.5),
-		  bench_percentile(ledger.late, ledger.n, 0.99));
 	static const struct {
 		const char *name;
 		double share, limit;
 	} aims[] = { { "expiry-p50", 0.5, 1.6 }, { "expiry-p90", 0.9, 2 }, { "expiry-p99", 0.99, 5 } };
+	static struct phases p;
+	int n;
+
+	bench_begin("bench-expiry");
+	n = bench_count(N_MAX, 5);
+	with_others(world_size(20), n, &p);
+	tell("timerfd and posix_spawn to main()", p.bare.late, p.bare.n);
+	tell("deadline to destroy's main()", p.quiet.late, p.quiet.n);
+	tell("the same in a storm of beats", p.storm.late, p.storm.n);
+	bench_raw("by the ledger, deadline to commit: p50 %.0f, p99 %.0f ms", bench_percentile(p.ledger.late, p.ledger.n, 0.5),
+		  bench_percentile(p.ledger.late, p.ledger.n, 0.99));
+	if (bench_disk[0] && !bench_smoke)
+		on_disk(n);
 	for (size_t i = 0; i < sizeof(aims) / sizeof(aims[0]); i++)
-		bench_aim(aims[i].name, bench_percentile(ours.late, ours.n, aims[i].share) /
-			  bench_percentile(bare.late, bare.n, aims[i].share), "x a bare loop", aims[i].limit);
-	bench_aim("lateness-p99", bench_percentile(ledger.late, ledger.n, 0.99), "ms", 5);
+		bench_aim(aims[i].name, bench_percentile(p.quiet.late, p.quiet.n, aims[i].share) /
+			  bench_percentile(p.bare.late, p.bare.n, aims[i].share), "x a bare loop", aims[i].limit);
+	bench_aim("lateness-p99", bench_percentile(p.ledger.late, p.ledger.n, 0.99), "ms", 5);
+	bench_aim("storm-p99", bench_percentile(p.storm.late, p.storm.n, 0.99) / bench_percentile(p.quiet.late, p.quiet.n, 0.99),
+		  "x its quiet self", 3);
+	bench_aim("storm-false-expiries", p.wrong, "leases", 0);
 	return 0;
 }

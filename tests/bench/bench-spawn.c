@@ -7,18 +7,24 @@
  *			them lie 9 hand-overs to a sleeping process (request to watcher, watcher to actor, the runtime's
  *			end to actor, actor to watcher, state file to klease, klease to keeper, and what wakes on the way),
  *			some 0.3 of a floor each: 3 floors; and 3 commits of the registry, a lock, 3 state files: 2. So 10.
+ *	spawn-large	what runs the daemon's programs (os/proc.h), from the call to main(), in a process with 500 MB of its own
+ *			against the same in a small one: 1.3. A fork would copy its page tables, some 13 ms; told beside it.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/proc.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/world.h"
 
@@ -83,10 +89,88 @@ static void measure(bool on_disk)
 	world_close(&w);
 }
 
+struct caller {
+	size_t size; /* memory of its own */
+	bool fork;
+	const char *stub, *stamps;
+	int n;
+};
+
+static void run_to_end(const struct caller *c)
+{
+	char stub[300], stamps[400], verb[] = "stamp", tag[] = "x";
+	char *argv[] = { stub, verb, stamps, tag, NULL }, *envp[] = { NULL };
+	const struct proc_options o = { .path = stub, .argv = argv, .envp = envp, .cwd = -1, .out_max = 64 };
+	struct proc p;
+	int r;
+
+	(void)snprintf(stub, sizeof(stub), "%s", c->stub);
+	(void)snprintf(stamps, sizeof(stamps), "%s", c->stamps);
+	if (c->fork) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			(void)execve(stub, argv, envp);
+			_exit(1);
+		}
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		return;
+	}
+	r = proc_start(&p, &o, INT64_MAX);
+	if (r < 0)
+		bench_fail("proc_start", r);
+	while (!proc_step(&p, bench_now())) {
+		struct pollfd fd = { .fd = p.pidfd, .events = POLLIN };
+
+		(void)poll(&fd, 1, 10);
+	}
+	proc_free(&p);
+}
+
+static double call(void *arg)
+{
+	const struct caller *c = arg;
+	void *mem = c->size == 0 ? NULL : mmap(NULL, c->size, PROT_READ | PROT_WRITE,
+					       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	double us[64];
+
+	if (mem == MAP_FAILED)
+		bench_fail("mmap", errno);
+	for (int i = 0; i < c->n; i++) {
+		int64_t from = bench_now();
+
+		run_to_end(c);
+		us[i] = (double)(stamped(c->stamps) - from) / 1000;
+	}
+	if (mem)
+		(void)munmap(mem, c->size);
+	return bench_percentile(us, c->n, 0.5);
+}
+
+static void from_large(void)
+{
+	const size_t large = (size_t)bench_count(500, 5) << 20;
+	const int n = bench_count(15, 1);
+	char stub[300], stamps[400];
+	struct bench_figures f;
+
+	(void)snprintf(stub, sizeof(stub), "%s/tests/bench/stub", bench_build);
+	(void)snprintf(stamps, sizeof(stamps), "%s/called", bench_dir);
+	struct caller small = { 0, false, stub, stamps, n }, big = { large, false, stub, stamps, n }, forks = { large, true, stub, stamps, n };
+	struct bench_variant v[] = { { "small", call, &small }, { "large", call, &big }, { "fork", call, &forks } };
+
+	bench_rounds(v, 3, bench_count(9, 1), &f);
+	bench_raw("a program from a small process %.0f us, from one of 500 MB %.0f us; by fork(2) from that %.0f us", bench_median(&f, 0),
+		  bench_median(&f, 1), bench_median(&f, 2));
+	bench_aim("spawn-large", bench_ratio(&f, 1, 0), "x from a small process", 1.3);
+}
+
 int main(void)
 {
 	bench_begin("bench-spawn");
 	measure(false);
+	from_large();
 	/* What three commits to a disk add is the disk's: told, with no limit. */
 	if (bench_disk[0] && !bench_smoke)
 		measure(true);

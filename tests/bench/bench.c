@@ -261,10 +261,17 @@ void bench_raw(const char *fmt, ...)
 
 void bench_aim(const char *name, double value, const char *unit, double limit)
 {
-	printf("aim %s: %.*f %s (<= %g) %s\n", name, value < 100 ? 2 : 0, value, unit, limit, value <= limit ? "met" : "missed");
+	int digits = limit > 0 && limit < 0.1 ? 5 : value < 100 ? 2 : 0;
+
+	printf("aim %s: %.*f %s (<= %g) %s\n", name, digits, value, unit, limit, value <= limit ? "met" : "missed");
 }
 
 pid_t bench_spawn(const char *const argv[], int out, int err)
+{
+	return bench_spawn_with(argv, -1, out, err);
+}
+
+pid_t bench_spawn_with(const char *const argv[], int in, int out, int err)
 {
 	char *copy[BENCH_ARGV_MAX] = { NULL }; /* posix_spawn's argv is not const, though it changes nothing */
 	posix_spawn_file_actions_t fa;
@@ -274,6 +281,7 @@ pid_t bench_spawn(const char *const argv[], int out, int err)
 	for (size_t i = 0; argv[i] && i < BENCH_ARGV_MAX - 1; i++)
 		memcpy(&copy[i], &argv[i], sizeof(copy[i]));
 	if (posix_spawn_file_actions_init(&fa) != 0 ||
+	    (in >= 0 && posix_spawn_file_actions_adddup2(&fa, in, STDIN_FILENO) != 0) ||
 	    (out >= 0 && posix_spawn_file_actions_adddup2(&fa, out, STDOUT_FILENO) != 0) ||
 	    (err >= 0 && posix_spawn_file_actions_adddup2(&fa, err, STDERR_FILENO) != 0))
 		bench_fail("posix_spawn_file_actions", ENOMEM);

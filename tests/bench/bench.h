@@ -70,12 +70,15 @@ int bench_calls(void (*fn)(void *arg), void *arg);
 /* The same of a process that runs, for so long; nr[i] is how often call i was begun. 0 or -errno. */
 #define BENCH_CALLS_MAX 512
 int bench_trace(pid_t pid, int64_t length, unsigned nr[BENCH_CALLS_MAX]);
+int64_t bench_of_proc(pid_t pid, const char *file, const char *key); /* the number behind a key in a file of /proc/PID/ */
+int64_t bench_written(pid_t pid); /* bytes that it has had written to disks */
 /* Voluntary context switches so far: each was a sleep, so the difference counts wake-ups. */
 long bench_switches(pid_t pid);
 
-#define BENCH_ARGV_MAX 16
+#define BENCH_ARGV_MAX 32
 /* Starts a program with our environment; out and err are descriptors for its stdout and stderr, or -1 for ours. */
 pid_t bench_spawn(const char *const argv[], int out, int err);
+pid_t bench_spawn_with(const char *const argv[], int in, int out, int err);
 /* Starts a program with our environment, stdout thrown away (or into out), and waits: its CPU, and its status. */
 int64_t bench_run(const char *const argv[], const char *out, int *ret_status);
 

@@ -2,8 +2,9 @@
  * stub: what the benches start. It says when its main() was reached, and does nothing else.
  *
  *	stub stamp FILE TAG	as a command: "TAG NS\n" is added to FILE
- *	stub VERB		as the runtime `bench` (lease-runtime(7)): a workload that always runs; destroy adds "ID NS\n" to
- *				$HOME/stamps
+ *	stub sleep		as a leader: it lives until it is killed
+ *	stub VERB		as the runtime `bench` (lease-runtime(7)): a workload that always runs; destroy and resume add
+ *				"ID NS\n" to $HOME/stamps
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,11 +32,15 @@ int main(int argc, char **argv)
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!strcmp(verb, "stamp") && argc == 4)
 		return stamp(argv[2], argv[3], &now);
+	if (!strcmp(verb, "sleep"))
+		return pause();
 	if (!strcmp(verb, "capabilities"))
-		return puts("protocol=1\nhibernate=none\nsnapshot=no") == EOF;
+		return puts("protocol=1\nhibernate=frozen\nsnapshot=no") == EOF;
 	if (!strcmp(verb, "stat"))
 		return puts("state=running") == EOF;
-	if (strcmp(verb, "destroy") != 0)
+	if (!strcmp(verb, "hibernate"))
+		return puts("hibernated=frozen") == EOF;
+	if (strcmp(verb, "destroy") != 0 && strcmp(verb, "resume") != 0)
 		return 0;
 	if (!home || !id || snprintf(path, sizeof(path), "%s/stamps", home) >= (int)sizeof(path))
 		return 1;

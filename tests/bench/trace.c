@@ -103,19 +103,31 @@ int bench_trace(pid_t pid, int64_t length, unsigned nr[BENCH_CALLS_MAX])
 	return ptrace(PTRACE_DETACH, pid, 0, 0) < 0 ? -errno : 0;
 }
 
-long bench_switches(pid_t pid)
+int64_t bench_of_proc(pid_t pid, const char *file, const char *key)
 {
 	char path[64], line[256];
-	long n = -1;
+	int64_t n = -1;
 	FILE *f;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
 	f = fopen(path, "re");
 	if (!f)
 		bench_fail(path, errno);
 	while (n < 0 && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "voluntary_ctxt_switches:", 24))
-			n = strtol(line + 24, NULL, 10);
+		if (!strncmp(line, key, strlen(key)))
+			n = strtoll(line + strlen(key), NULL, 10);
 	(void)fclose(f);
+	if (n < 0)
+		bench_fail(path, ENODATA);
 	return n;
+}
+
+long bench_switches(pid_t pid)
+{
+	return (long)bench_of_proc(pid, "status", "voluntary_ctxt_switches:");
+}
+
+int64_t bench_written(pid_t pid)
+{
+	return bench_of_proc(pid, "io", "write_bytes:");
 }

@@ -16,7 +16,7 @@
 #include "store/registry.h"
 #include "tests/bench/bench.h"
 
-#define READY_MS 60000
+#define READY_MS 300000
 
 /* A bench that fails half way leaves no daemon behind. */
 static pid_t started_by, running[2];
@@ -61,11 +61,22 @@ void world_open(struct world *w, const char *conf, bool on_disk)
 		bench_fail(err, 0);
 	(void)snprintf(path, sizeof(path), "%s/conf", w->dir);
 	f = fopen(path, "we");
-	if (!f || fputs(conf, f) == EOF || fclose(f) == EOF)
+	/* What falls silent here does so on purpose. */
+	if (!f || fputs(conf, f) == EOF || fputs("[breaker]\nshare = 1\n", f) == EOF || fclose(f) == EOF)
 		bench_fail(path, errno);
 }
 
-static void describe(struct lease *l, const struct world_times *t, int64_t ago)
+int world_size(int little)
+{
+	const char *v = getenv("BENCH_LEASES");
+	long n = v ? strtol(v, NULL, 10) : 0;
+
+	if (v && (n < 20 || n > 10000000))
+		bench_fail("BENCH_LEASES must be 20 to 10000000", 0);
+	return bench_smoke ? little : v ? (int)n : bench_big ? 1000000 : 100000;
+}
+
+static void describe(struct lease *l, const struct world_times *t, int64_t ago, const struct lease_process *leader)
 {
 	int64_t now = bench_now(), wall = bench_wall();
 
@@ -82,6 +93,14 @@ static void describe(struct lease *l, const struct world_times *t, int64_t ago)
 				     .max_ttl = LEASE_NEVER, .max_lifetime = LEASE_NEVER,
 				     .hibernated_retention = LEASE_NEVER, .cpu_floor_ppm = 10000, .priority = 5,
 				     .max_priority = 9, .usage = LEASE_USAGE_EXPLICIT, .runtime = "bench" };
+	if (t->hibernate_after)
+		l->policy.hibernate_after = t->hibernate_after;
+	if (leader) {
+		l->record.leader = *leader;
+		if (lease_boot_id(l->record.boot) < 0)
+			bench_fail("lease_boot_id", 0);
+		l->leader_alive = true;
+	}
 	l->uid = geteuid();
 	l->state = ST_ACTIVE;
 	l->created = l->since = l->renewed = l->used = now - ago;
@@ -127,7 +146,7 @@ void world_fill(struct world *w, const struct world_times *t, int n, struct worl
 	for (int i = 0; i < n; i++) {
 		struct lease l = { .generation = 0 };
 
-		describe(&l, t, t->ago ? t->ago(i) : 0);
+		describe(&l, t, t->ago ? t->ago(i) : 0, t->leaders ? &t->leaders[i] : NULL);
 		lay(w, &l);
 		if (registry_next_generation(reg, &l.generation) < 0 || registry_put(reg, &l) < 0)
 			bench_fail(registry_error(reg), 0);
@@ -157,7 +176,7 @@ static pid_t child_of(pid_t pid)
 static void await_ready(struct world *w, int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	char line[1024];
+	char line[1024], last[1024] = "the daemon did not come up";
 
 	w->log = fdopen(fd, "re");
 	if (!w->log || poll(&p, 1, READY_MS) != 1)
@@ -165,10 +184,9 @@ static void await_ready(struct world *w, int fd)
 	while (fgets(line, sizeof(line), w->log)) {
 		if (strstr(line, ": watching "))
 			return;
-		if (!strstr(line, "taken up"))
-			fprintf(stderr, "%s", line);
+		memcpy(last, line, sizeof(last));
 	}
-	bench_fail("the daemon did not come up", 0);
+	bench_fail(last, 0);
 }
 
 int64_t world_start(struct world *w)
@@ -211,22 +229,28 @@ void world_settle(const struct world *w)
 		while (read(fileno(w->log), buf, sizeof(buf)) > 0)
 			;
 		before = after;
-		bench_until(bench_now() + 300 * LEASE_NS_PER_MS);
+		bench_until(bench_now() + bench_count(300, 60) * LEASE_NS_PER_MS);
 		after = bench_switches(w->watcher) + bench_switches(w->actor);
 	} while (after > before + 20 && bench_now() < until);
 }
 
+static void await(pid_t pid)
+{
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 void world_stop(struct world *w, int sig)
 {
-	pid_t pid;
-
 	if (!w->actor)
 		return;
 	if (sig == SIGKILL)
 		(void)kill(w->watcher, sig);
 	(void)kill(w->actor, sig);
-	/* We are the subreaper: the watcher, and runtimes under way, are ours to wait for. */
-	while ((pid = waitpid(-1, NULL, 0)) > 0 || errno == EINTR)
+	/* We are the subreaper: the watcher is ours to wait for, and runtimes that were under way. */
+	await(w->actor);
+	await(w->watcher);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
 	(void)fclose(w->log);
 	w->actor = w->watcher = running[0] = running[1] = 0;

@@ -33,9 +33,14 @@ struct world_lease {
 
 struct world_times {
 	int64_t ttl, renew_grace;
+	int64_t hibernate_after; /* 0 = never */
 	/* ago: how long before now its last renewal was; called for each lease with its number. NULL = now. */
 	int64_t (*ago)(int i);
+	const struct lease_process *leaders; /* one a lease: while it lives it renews. NULL = none */
 };
+
+/* How many leases a bench of many has: BENCH_LEASES, else 1,000,000 where BENCH_BIG is set, else 100,000. */
+int world_size(int little);
 
 /* conf: lines of the configuration. On disk: the tree and its registry on bench_disk instead of bench_dir. */
 void world_open(struct world *w, const char *conf, bool on_disk);
@@ -45,6 +50,22 @@ int64_t world_start(struct world *w);
 /* Waits until watcher and actor have had nothing to do for a moment. */
 void world_settle(const struct world *w);
 void world_stop(struct world *w, int sig);
+/* How many locks stand in active/. Where it must be n, else the bench has no figure: world_lives, which says so. */
+int world_living(const struct world *w);
+void world_lives(const struct world *w, int n, const char *when);
+/* Bytes of memory of their own that watcher and actor have; bytes that they have written to disks. */
+int64_t world_memory(const struct world *w);
+int64_t world_written(const struct world *w);
+int64_t world_registry_size(const struct world *w); /* bytes of its files on tmpfs; 0 on a disk */
+/*
+ * A child that touches each lease i of n with keep[i] set, every so often, until it is killed. world_flags gives memory that
+ * both share.
+ */
+volatile bool *world_flags(int n);
+pid_t world_child(void); /* fork; it goes when we go */
+void world_child_end(pid_t pid);
+void world_touch(const struct world *w, const struct world_lease *l); /* one beat; a lease that is gone is a failure */
+pid_t world_keep(const struct world *w, const struct world_lease *l, int n, const volatile bool *keep, int64_t every);
 void world_close(struct world *w);
 
 #endif

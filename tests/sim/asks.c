@@ -262,4 +262,6 @@ void asks_daemon_gone(bool boot)
 			q->pid = 0;
 		withdraw(q);
 	}
+	if (boot)
+		world.hold_sure = -DAY; /* it is by the wall clock, which went on */
 }

@@ -211,9 +211,9 @@ void check_bound(const char *id, const char *session)
 {
 	struct truth *t = truth_find(id), *s = session[0] ? truth_find(session) : NULL;
 
-	if (!t || t->record.is_session || !t->session || strcmp(t->session->id, session) == 0)
+	if (!t || !t->session_id[0] || strcmp(t->session_id, session) == 0)
 		return;
-	if (!s || !s->record.is_session || s->uid != t->uid || strcmp(s->record.surface, t->session->record.surface) != 0)
+	if (!s || !s->record.is_session || s->uid != t->uid || strcmp(s->record.surface, t->session_surface) != 0)
 		broken("I9", "%s was taken over by %s, which is no session of its user and surface", id, session);
 	kernel_note("%s is bound to %s now", id, session);
 	truth_bind(t, s);
@@ -257,7 +257,7 @@ void check_moved(void *arg, const char *from_dir, const char *name, const char *
 		bound_changed(t);
 	} else if (to == W_NOWHERE && from != W_REAP && t->holder && t->holder->half && now() - t->made >= SEC) {
 		t->rubbish = now(); /* who makes it empty has a second to fill it */
-	} else if (to == W_NOWHERE && from != W_REAP && t->rubbish == NEVER && !t->unsure) {
+	} else if (to == W_NOWHERE && from != W_REAP && t->rubbish == NEVER && !t->unsure && t->state < P_EXPIRED) {
 		broken("I9", "the lock of %s (%s) was taken away: %s", t->id, publics[t->state], to_dir ? to_dir : "removed");
 	}
 }

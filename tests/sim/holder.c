@@ -95,8 +95,11 @@ static void beat(struct holder *h)
 		if (world.o.trace != NEVER)
 			kernel_note("holder %d beats %s (%d)", h->n, t->id, how);
 		truth_beat(t);
-	} else if (t->state < P_EXPIRED && (t->where == W_ARCHIVE || t->where == W_NOWHERE)) {
-		/* A ghost that came before anybody saw that the lock had gone: its owner's file of that name, so its lock. */
+	} else if (t->state < P_EXPIRED && t->where != W_QUEUE) {
+		/*
+		 * A ghost that came before anybody saw that the lock had gone, or before its end was written down (and
+		 * never was): its owner's file of that name, so its lock.
+		 */
 		t->where = W_ACTIVE;
 		t->saved = now();
 		truth_stamped(t);

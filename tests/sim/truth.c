@@ -167,8 +167,9 @@ void truth_bind(struct truth *t, struct truth *session)
 {
 	unbind(t);
 	t->session = session;
-	if (session)
-		LIST_INSERT_HEAD(&session->bound, t, of_session);
+	memcpy(t->session_id, session->id, sizeof(t->session_id));
+	memcpy(t->session_surface, session->record.surface, sizeof(t->session_surface));
+	LIST_INSERT_HEAD(&session->bound, t, of_session);
 }
 
 /* --- why it may end --- */

@@ -103,7 +103,8 @@ struct truth {
 	int64_t ttl_low, ttl_high, linger_low, linger_high;
 	int32_t work_pid, leader_pid, waiter_pid;
 	struct lease_process second; /* another process of a session */
-	struct truth *session;
+	struct truth *session;		/* NULL: none, or its truth is over */
+	char session_id[LEASE_ID_SIZE], session_surface[LEASE_SURFACE_SIZE];
 	LIST_HEAD(, truth) bound;
 	LIST_ENTRY(truth) of_session;
 	/* why it may end */
