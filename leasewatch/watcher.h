@@ -229,6 +229,7 @@ struct watcher {
 	LIST_HEAD(, entry) changed;
 	LIST_HEAD(, entry) drowsy; /* at the end of the turn those of them that may go to rest do */
 	struct rests rests;
+	int laid_down;	       /* to rest, since their memory was last given back */
 	struct lease at_rest; /* the one that is looked at */
 	struct sweep sweep;
 	struct tidy tidy;

@@ -6,7 +6,7 @@
  * meanwhile.
  *
  * Leases that are made by the thousand are written as the daemon itself would have left them: a row in the registry, a lock in
- * active/. Their runtime is `bench`, which is tests/bench/stub: no process stands behind them, so what is measured is the
+ * active/, a state file. Their runtime is `bench`, which is tests/bench/stub: no process stands behind them, so what is measured is the
  * daemon's and not a workload's. Their beats and CPU: usage explicit, no warning, no hibernation.
  */
 #ifndef BENCH_WORLD_H
@@ -25,6 +25,7 @@ struct world {
 	pid_t actor;   /* the process that was started; 0 = none */
 	pid_t watcher; /* its child */
 	FILE *log;
+	bool unshown;  /* leases were filled in whose state files are not written yet: the next start does it first */
 };
 
 struct world_lease {
