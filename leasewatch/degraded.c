@@ -32,7 +32,11 @@ void degraded_set(struct watcher *w, enum trouble t, const char *fmt, ...)
 
 void degraded_clear(struct watcher *w, enum trouble t)
 {
-	w->hearing.troubles[t].now[0] = '\0';
+	struct trouble_state *s = &w->hearing.troubles[t];
+
+	if (s->now[0] && !s->told[0])
+		memcpy(s->brief, s->now, sizeof(s->brief));
+	s->now[0] = '\0';
 }
 
 static bool may_tell(struct trouble_state *s, int64_t now)
@@ -51,7 +55,13 @@ void degraded_tell(struct watcher *w)
 
 	for (int t = 0; t < TROUBLES; t++) {
 		struct trouble_state *s = &w->hearing.troubles[t];
-		if (strcmp(s->now, s->told) == 0 || !may_tell(s, w->now.mono))
+		bool same = strcmp(s->now, s->told) == 0;
+		if ((same && !s->brief[0]) || !may_tell(s, w->now.mono))
+			continue;
+		if (s->brief[0] && same)
+			log_at(levels[t], "degraded for a moment: %s", s->brief);
+		s->brief[0] = '\0';
+		if (same)
 			continue;
 		if (s->now[0])
 			log_at(levels[t], "degraded: %s", s->now);

@@ -27,6 +27,7 @@ enum trouble {
 #define TROUBLE_SIZE 256
 struct trouble_state {
 	char now[TROUBLE_SIZE], told[TROUBLE_SIZE]; /* "" = none */
+	char brief[TROUBLE_SIZE]; /* what was over before it was told */
 	int64_t told_at; /* mono; how much of its ration of lines is used up */
 };
 
