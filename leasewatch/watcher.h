@@ -213,6 +213,7 @@ struct watcher {
 	int64_t skew;	    /* boot - mono, as last seen: grows by a suspend */
 	int64_t timer_set;  /* what the timerfd is set to; LEASE_NEVER = off */
 	struct judge judge;
+	int64_t grace;	    /* the renew_grace of [defaults] */
 	struct silence silence;
 	int64_t hold_wall;  /* wall ns; 0 = no hold */
 	char hold_by[64];
@@ -254,7 +255,7 @@ struct watcher {
 
 /* watcher.c. Runs until told to stop; 0 = in good order. Takes w over. */
 int watcher_run(struct watcher *w);
-int64_t one_grace(struct watcher *w); /* the renew_grace of [defaults] */
+int64_t one_grace(const struct watcher *w); /* the renew_grace of [defaults] */
 
 /* entry.c: the leases in memory. */
 struct entry *entry_find(struct watcher *w, const char *id); /* wakes it; NULL with w->broken: the registry fails */
