@@ -268,6 +268,9 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, s
 	uint32_t uid = u->uid;
 	struct entry *e = entry_find(w, q->lease);
 
+	/* A beat that came before the ask, and that nobody has seen yet, is not one that came after it. */
+	if (e)
+		look_at_lock(w, e);
 	if (w->broken)
 		return; /* a row that cannot be read is not a lease that is over */
 	if (!e || !state_living(e->l.state)) {

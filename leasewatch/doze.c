@@ -118,7 +118,7 @@ void look_at_rest(struct watcher *w, uint32_t n)
 	ref.ino = l->ino;
 	if (locks_place(&w->house, &ref, &st) == AT_ACTIVE && st.dev == w->rests.dev) {
 		l->ino = st.ino;
-		int64_t at = lease_looked(l, st.mtime, w->now.mono, w->now.wall);
+		int64_t at = look_credit(w, l, st.mtime);
 		if (at != 0)
 			lease_apply(l, beat_of(l), at, w->now.mono, w->now.wall, NULL);
 		rests_put(&w->rests, n, l);

@@ -44,6 +44,19 @@ static void saw_beat(struct watcher *w, struct entry *e, int64_t at)
 	step(w, e, ev, at, ev == EV_RENEWED ? "a beat" : "a beat on its lock");
 }
 
+/*
+ * A stamp from after this turn began may be a beat of this very moment or one that its owner made up: a clock that is
+ * read again tells. Credited at the turn's own time a beat would be worth less than a ttl, by as long as the turn took.
+ */
+int64_t look_credit(struct watcher *w, struct lease *l, int64_t mtime)
+{
+	struct clock_now now = w->now;
+
+	if (mtime > now.wall)
+		clock_read(&now);
+	return lease_looked(l, mtime, now.mono, now.wall);
+}
+
 /* What the tree says of the lock, now. */
 void look_at_lock(struct watcher *w, struct entry *e)
 {
@@ -77,7 +90,7 @@ void look_at_lock(struct watcher *w, struct entry *e)
 		step(w, e, EV_LOCK_FOUND, w->now.mono, "its lock is back");
 	e->l.ino = st.ino;
 	e->l.dev = st.dev;
-	int64_t at = lease_looked(&e->l, st.mtime, w->now.mono, w->now.wall);
+	int64_t at = look_credit(w, &e->l, st.mtime);
 	if (at != 0)
 		saw_beat(w, e, at);
 }

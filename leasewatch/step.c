@@ -177,8 +177,10 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	if (instead == EV_BEAT && ev != EV_BEAT) {
 		struct lock_ref ref = lock_of(e);
 		struct lease_stat st;
+		struct clock_now now;
 		log_info("%s: beaten at its last moment: it lives on", l->id);
-		at = w->now.mono;
+		clock_read(&now); /* that moment came after the turn began */
+		at = now.mono;
 		e->place = locks_place(&w->house, &ref, &st);
 		l->mtime = st.mtime;
 		(void)snprintf(because, sizeof(because), "a beat at its last moment");

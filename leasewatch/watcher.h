@@ -329,6 +329,7 @@ void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, c
 
 /* judge.c: looking at a lease and asking for the verdict. */
 void look(struct watcher *w, struct entry *e);
+int64_t look_credit(struct watcher *w, struct lease *l, int64_t mtime); /* lease_looked, also of what came in this turn */
 void look_at_lock(struct watcher *w, struct entry *e); /* of this, only what the tree says of its lock */
 void look_at_due(struct watcher *w);
 enum event beat_of(const struct lease *l); /* what a beat is for it */

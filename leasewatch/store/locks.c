@@ -82,10 +82,11 @@ int locks_commit(const struct house *h, const struct lock_ref *l, int64_t wall)
 		return r;
 	/*
 	 * Whoever touches from now on finds no name; who touched just before is seen here. So is one who put
-	 * another file in its place since the last look: which one was moved can be told only now.
+	 * another file in its place since the last look: which one was moved can be told only now, by its mtime.
+	 * (Inodes' numbers are not what every file system keeps when it renames.)
 	 */
 	r = look_at(h, h->reap, l->name, &st);
-	if (r < 0 || (same(l, &st) && st.mtime == l->mtime))
+	if (r < 0 || st.mtime == l->mtime)
 		return 1;
 	(void)locks_put_back(h, l->name, wall);
 	return 0;

@@ -34,12 +34,17 @@
 #define N_MAX 200
 #define ROUNDS 3
 #define MS(full, little) (bench_count(full, little) * LEASE_NS_PER_MS)
-#define WINDOW MS(4000, 300)
-/* Of those who live on. No look at one of them is due while it is quiet, and all are in a storm. */
-#define TTL MS(30000, 3000)
-#define STORM_BEFORE MS(3500, 300) /* the looks come due so long after the beats of a storm's beginning */
-#define STORM_AGAIN MS(4000, 400)  /* and there are beats again */
-#define STORM_WINDOW MS(5000, 500)
+#define WINDOW MS(3000, 300)
+/*
+ * Of those who live on. They are beaten all at once at the beginning, and then at three quarters of each ttl: looks come due all
+ * at once a quarter later, and there is none before.
+ */
+#define TTL MS(40000, 4000)
+#define BEATS_AT(round) (TTL / 4 * 3 * (1 + (round)))
+#define LOOKS_AT(round) (BEATS_AT(round) + TTL / 4)
+#define BEATS_FROM MS(500, 100)
+#define LOOKS_FROM MS(2500, 250) /* some are looked at ahead of their time */
+#define LOOKS_WINDOW MS(4000, 400)
 
 struct samples {
 	double late[N_MAX * ROUNDS]; /* us */
@@ -138,17 +143,14 @@ static void touch_all(const struct world *w, const struct world_lease *l, int n)
 		world_touch(w, &l[i]);
 }
 
-/* Beats all of them at once, at the times of storms. */
-static pid_t storms_at(const struct world *w, const struct world_lease *l, int n, const int64_t *at)
+static pid_t storms(const struct world *w, const struct world_lease *l, int n, int64_t from)
 {
 	pid_t pid = world_child();
 
 	if (pid > 0)
 		return pid;
 	for (int i = 0; i < ROUNDS; i++) {
-		bench_until(at[i]);
-		touch_all(w, l, n);
-		bench_until(at[i] + STORM_AGAIN);
+		bench_until(from + BEATS_AT(i));
 		touch_all(w, l, n);
 	}
 	for (;;)
@@ -193,7 +195,7 @@ static void with_others(int others, int n, struct phases *ret)
 	const struct world_times t = { .ttl = TTL, .renew_grace = 3600 * LEASE_NS_PER_S };
 	struct world_lease *l = calloc((size_t)others, sizeof(*l));
 	const int rounds = bench_count(ROUNDS, 1);
-	int64_t quiet[ROUNDS], storm[ROUNDS], start;
+	int64_t quiet[ROUNDS], from, start;
 	struct due_set due;
 	struct world w;
 	pid_t beats;
@@ -208,22 +210,23 @@ static void with_others(int others, int n, struct phases *ret)
 	due_start(&due, &w);
 	touch_all(&w, l, others);
 	world_settle(&w);
+	from = bench_now();
 	touch_all(&w, l, others);
 	world_child_end(due.beats);
 	start = bench_now() + DUE_TTL + MS(500, 100);
 	for (int i = 0; i < rounds; i++)
-		due_plan(&due, n, quiet[i] = start + i * (2 * WINDOW + LEASE_NS_PER_S / 2), WINDOW);
+		due_plan(&due, n, quiet[i] = start + i * (2 * WINDOW + MS(500, 100)), WINDOW);
 	for (int i = 0; i < rounds; i++) {
-		storm[i] = start - DUE_TTL - MS(500, 100) + TTL - STORM_BEFORE + i * (TTL - STORM_BEFORE);
-		due_plan(&due, n, storm[i], STORM_WINDOW);
+		due_plan(&due, n / 2, from + BEATS_AT(i) - BEATS_FROM, WINDOW);
+		due_plan(&due, n - n / 2, from + LOOKS_AT(i) - LOOKS_FROM, LOOKS_WINDOW);
 	}
 	due_start(&due, &w);
-	beats = storms_at(&w, l, others, storm);
+	beats = storms(&w, l, others, from);
 	for (int i = 0; i < rounds; i++) {
 		bench_until(quiet[i] + WINDOW);
 		bare_loop(&w, n, &ret->bare);
 	}
-	bench_until(storm[rounds - 1] + STORM_WINDOW + LEASE_NS_PER_S);
+	bench_until(from + LOOKS_AT(rounds - 1) - LOOKS_FROM + LOOKS_WINDOW + LEASE_NS_PER_S);
 	world_child_end(beats);
 	due_read(&due, &w);
 	if (due.missing > 0 || due.twice > 0)

@@ -157,12 +157,13 @@ static void from_large(void)
 
 	(void)snprintf(stub, sizeof(stub), "%s/tests/bench/stub", bench_build);
 	(void)snprintf(stamps, sizeof(stamps), "%s/called", bench_dir);
-	struct caller small = { 0, false, stub, stamps, n }, big = { large, false, stub, stamps, n }, forks = { large, true, stub, stamps, n };
+	struct caller small = { 0, false, stub, stamps, n }, big = { large, false, stub, stamps, n };
+	struct caller forks = { large, true, stub, stamps, n };
 	struct bench_variant v[] = { { "small", call, &small }, { "large", call, &big }, { "fork", call, &forks } };
 
 	bench_rounds(v, 3, bench_count(9, 1), &f);
-	bench_raw("a program from a small process %.0f us, from one of 500 MB %.0f us; by fork(2) from that %.0f us", bench_median(&f, 0),
-		  bench_median(&f, 1), bench_median(&f, 2));
+	bench_raw("a program from a small process %.0f us, from one of 500 MB %.0f us; by fork(2) from that %.0f us",
+		  bench_median(&f, 0), bench_median(&f, 1), bench_median(&f, 2));
 	bench_aim("spawn-large", bench_ratio(&f, 1, 0), "x from a small process", 1.3);
 }
 

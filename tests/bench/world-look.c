@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,10 +113,24 @@ pid_t world_keep(const struct world *w, const struct world_lease *l, int n, cons
 	}
 }
 
+/* What the daemon says of it. */
+static void say_why(const struct world *w, const char *id)
+{
+	char path[600], buf[4096] = "";
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", w->paths.state, id);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && read(fd, buf, sizeof(buf) - 1) > 0)
+		fprintf(stderr, "%s\n", buf);
+}
+
 void world_touch(const struct world *w, const struct world_lease *l)
 {
 	int r = lease_touch(w->active, l->name, NULL);
 
-	if (r < 0)
+	if (r < 0) {
+		say_why(w, l->id);
 		bench_fail("a lease is gone that should live", r);
+	}
 }

@@ -36,7 +36,7 @@ ends_in() {
 # outlives MS PID: it runs all the time till then.
 outlives() {
 	local end=$(($(ms) + $1))
-	while [ "$(ms)" -lt $end ]; do
+	while [ "$(ms)" -lt "$end" ]; do
 		runs "$2" || return 1
 		sleep 0.02
 	done
@@ -159,7 +159,7 @@ ends_in "one ttl after its last beat it ends: that is not credited twice" 1500 3
 lease
 beat
 crash
-sleep 2.2
+for _ in 1 2 3 4 5; do sleep 0.5; done
 daemon || finish
 within 2 "silent while the daemon was dead for longer than a ttl, it has no second one" gone "$P"
 finish

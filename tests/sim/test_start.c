@@ -22,9 +22,9 @@
 #define USER 1000
 #define NOTICES "/sim/run/leasewatch/notices"
 #define S LEASE_NS_PER_S
-/* From when it has made its folders to when it has ended. */
-#define KILL_FIRST 200
-#define KILL_LAST 560
+/* To when it has ended. */
+#define KILL_FIRST 10
+#define KILL_LAST 620
 #define ID "kls-abcdefghjk"
 
 static struct {

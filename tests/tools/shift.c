@@ -2,7 +2,8 @@
  * shift.c: a library for LD_PRELOAD: clocks that a test can step while a program runs. $CLOCK_SHIFT names a file with
  * three numbers of seconds: what is added to CLOCK_REALTIME, CLOCK_MONOTONIC and CLOCK_BOOTTIME. It is read at every
  * reading of a clock, so `echo 3600 0 0` is a wall clock that was set forward, `3600 0 3600` an hour of suspend. Timers
- * and files keep the kernel's time, as they do when a clock is stepped; so CLOCK_MONOTONIC is better left as it is. Where the file cannot be read: nothing is added.
+ * and files keep the kernel's time, as they do when a clock is stepped; so CLOCK_MONOTONIC is better left as it is.
+ * Where the file cannot be read, nothing is added.
  *
  * tests/session/ builds it: cc -shared -fPIC.
  */
