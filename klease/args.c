@@ -38,6 +38,7 @@ const struct arg_row arg_table[ARG_MAX] = {
 	[ARG_LIMIT] = { "limit", "N", false, "only the last N" },
 	[ARG_FOR] = { "for", "D", false, "how long [1h]" },
 	[ARG_LIFT] = { "lift", NULL, false, "end the hold" },
+	[ARG_LET_GO] = { "release", NULL, false, "let reaping go on: what is silent ends now" },
 	[ARG_DRY_RUN] = { "dry-run", NULL, false, "say what would be done, do nothing" },
 	[ARG_AGENT] = { "agent", NULL, false, "take a coding agent's JSON on standard input" },
 	[ARG_SHELL] = { "shell", NULL, false, "print what a shell should evaluate" },
@@ -166,6 +167,7 @@ static void take(struct args *a, enum arg which, const char *s)
 	case ARG_LIMIT: a->limit = need_number(which, s, 1, INT32_MAX); break;
 	case ARG_FOR: a->hold_for = need_duration(which, s, false); break;
 	case ARG_LIFT: a->lift = true; break;
+	case ARG_LET_GO: a->let_go = true; break;
 	case ARG_DRY_RUN: a->dry_run = true; break;
 	case ARG_AGENT: a->agent = true; break;
 	case ARG_SHELL: a->shell = true; break;

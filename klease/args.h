@@ -33,6 +33,7 @@ enum arg {
 	ARG_LIMIT,
 	ARG_FOR,
 	ARG_LIFT,
+	ARG_LET_GO,
 	ARG_DRY_RUN,
 	ARG_AGENT,
 	ARG_SHELL,
@@ -63,7 +64,7 @@ struct args {
 	struct lease_record record; /* what create and run ask for */
 	int64_t ttl;                /* 0 = not said */
 	uint32_t given;             /* ARG_BIT()s */
-	bool wait, no_daemon_ok, json, all, mine, lift, dry_run, agent, shell, quiet, verbose;
+	bool wait, no_daemon_ok, json, all, mine, lift, let_go, dry_run, agent, shell, quiet, verbose;
 	int64_t wait_for;                 /* -1 = as long as it takes */
 	int64_t timeout, since, hold_for; /* 0 = not said */
 	int limit;                        /* 0 = all */

@@ -53,7 +53,10 @@ static int wait_answer(struct world *w, const char *name, int64_t deadline, int 
 	do {
 		r = read_answer(w, name, ret);
 		if (r != -ENOENT) {
-			if (r < 0)
+			if (r == -EPROTO)
+				say("the daemon's answer is of another format, a newer leasewatch's: this klease is too "
+				    "old for it");
+			else if (r < 0)
 				say("the daemon's answer cannot be read: %s", strerror(-r));
 			status = r < 0 ? KX_FAILED : answer_status(ret);
 			break;

@@ -29,6 +29,10 @@ static void remark(const struct view *v, char *buf, size_t size)
 	size_t n = 0;
 
 	(void)strlcpy(buf, v->held[0] ? v->held : v->warning[0] ? v->warning : v->why, size);
+	if (v->degraded[0]) {
+		n = strlen(buf);
+		(void)snprintf(buf + n, size - n, "%sdegraded: %s", n ? "  " : "", v->degraded);
+	}
 	for (int i = 0; i < v->n_labels && n < size; i++) {
 		n = strlen(buf);
 		(void)snprintf(buf + n, size - n, "%s%s", n ? "  " : "", v->labels[i]);
@@ -79,13 +83,16 @@ static int print_json(const struct world *w, const struct args *a, const struct 
 	return json_print(all);
 }
 
-static void say_hold(const struct world *w)
+static void say_held(const struct world *w)
 {
 	char when[WHEN_SIZE], by[SAFE_SIZE];
 
 	if (w->has_beacon && w->beacon.hold_until > clock_wall_ms())
 		say("a hold is in force until %s (by %s): nothing is ended",
 		    when_text(when, w->beacon.hold_until), safe(by, w->beacon.hold_by));
+	if (w->has_beacon && w->beacon.breaker_until > clock_wall_ms())
+		say("THE BREAKER HAS TRIPPED, until %s: %s; they are held, not reaped (klease breaker --release lets it go on)",
+		    when_text(when, w->beacon.breaker_until), safe(by, w->beacon.breaker_why));
 }
 
 int cmd_list(struct world *w, struct args *a)
@@ -98,7 +105,8 @@ int cmd_list(struct world *w, struct args *a)
 		say("cannot look at the leases: %s", strerror(-r));
 		return KX_FAILED;
 	}
-	say_hold(w);
+	say_held(w);
+	world_say_degraded(w);
 	if (a->json)
 		status = print_json(w, a, &vs);
 	else

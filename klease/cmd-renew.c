@@ -98,7 +98,8 @@ int cmd_renew(struct world *w, struct args *a)
 		say("%s is not yours", a->id);
 		return KX_REFUSED;
 	}
-	if (r < 0)
+	/* A file without a record is what a shell's beat makes where the lock has just gone: nobody's lease. */
+	if (r < 0 || st.size <= 1)
 		return lost(w, a->id);
 	if (!w->daemon)
 		say("no daemon watches %s: the beat counts when one does", w->notices);

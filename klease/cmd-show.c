@@ -67,6 +67,7 @@ static void print(const struct world *w, const struct view *v)
 	line("why", v->why);
 	line("warning", v->warning);
 	line("held", v->held);
+	line("degraded", v->degraded);
 	(void)snprintf(buf, sizeof buf, "%s (uid %u)", v->user, v->requester);
 	line("requester", buf);
 	line("surface", v->surface);
@@ -109,6 +110,7 @@ int cmd_show(struct world *w, struct args *a)
 		status = json_print(json_view(&v, true));
 	else if (r == 0)
 		print(w, &v);
+	world_say_degraded(w);
 	if (!w->daemon)
 		world_say_no_daemon(w);
 	if (r < 0)

@@ -45,6 +45,8 @@ const struct command command_table[] = {
 	  0, cmd_init },
 	{ "hold", "Stop every destructive act until lifted, or until the time is over.", OPERANDS_NONE,
 	  ARG_BIT(ARG_FOR) | ARG_BIT(ARG_LIFT), NEED_DAEMON | NEED_STATE, cmd_hold },
+	{ "breaker", "Show whether mass silence is held instead of reaped, or let reaping go on.", OPERANDS_NONE,
+	  ARG_BIT(ARG_LET_GO), NEED_DAEMON | NEED_STATE, cmd_breaker },
 	{ 0 },
 };
 

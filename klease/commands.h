@@ -41,5 +41,6 @@ int cmd_ledger(struct world *w, struct args *a);
 int cmd_init(struct world *w, struct args *a);
 int cmd_session(struct world *w, struct args *a);
 int cmd_hold(struct world *w, struct args *a);
+int cmd_breaker(struct world *w, struct args *a);
 
 #endif

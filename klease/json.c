@@ -110,6 +110,7 @@ json_t *json_view(const struct view *v, bool with_history)
 	put(o, "signals", text(v->signals));
 	put(o, "warning", text(v->warning));
 	put(o, "held", text(v->held));
+	put(o, "degraded", text(v->degraded));
 	if (with_history)
 		put(o, "history", history(v));
 	return o;

@@ -24,7 +24,10 @@ int views_say_error(const char *id, int error)
 		say("there is no lease %s", id);
 		return KX_LOST;
 	}
-	say("cannot read the state of %s: %s", id, strerror(-error));
+	if (error == -EPROTO)
+		say("the state of %s is in another format, a newer leasewatch's: this klease is too old for it", id);
+	else
+		say("cannot read the state of %s: %s", id, strerror(-error));
 	return KX_FAILED;
 }
 
@@ -96,8 +99,10 @@ int views_get(struct world *w, const char *id, struct view *ret)
 	if (w->state >= 0)
 		r = lease_read(w->state, id, w->beacon_uid, buf, sizeof buf, &len, NULL);
 	if (r == 0) {
-		if (view_parse(buf, len, ret, &err) < 0 || strcmp(ret->id, id) ||
-		    !state_public_valid(ret->state))
+		r = view_parse(buf, len, ret, &err);
+		if (r == -EPROTO)
+			return r;
+		if (r < 0 || strcmp(ret->id, id) || !state_public_valid(ret->state))
 			return -EBADMSG;
 		freshen(w, ret);
 		return 0;

@@ -7,7 +7,7 @@
 
 #include "klease/world.h"
 
-/* 0, -ENOENT (unknown here), -EPERM (a state file that is not the daemon's) or another -errno. */
+/* 0, -ENOENT (unknown here), -EPERM (a state file that is not the daemon's), -EPROTO (a newer daemon's) or another -errno. */
 int views_get(struct world *w, const char *id, struct view *ret);
 /* The same, and where that knows nothing the ledger is asked, if we may read it. */
 int views_get_ever(struct world *w, const char *id, struct view *ret);

@@ -42,13 +42,16 @@ static bool beacon_read(struct world *w)
 	struct lease_error err;
 	struct lease_stat st;
 	size_t len;
+	int r;
 
-	w->has_beacon = false;
+	w->has_beacon = w->newer = false;
 	if (w->tree.root < 0 ||
 	    lease_read(w->tree.root, LEASE_BEACON_NAME, (uid_t)-1, buf, sizeof buf, &len, &st) < 0 ||
 	    !trusted(st.uid, w->tree.root))
 		return false;
-	if (lease_beacon_parse(buf, len, &w->beacon, &err) < 0)
+	r = lease_beacon_parse(buf, len, &w->beacon, &err);
+	w->newer = r == -EPROTO;
+	if (r < 0)
 		return false;
 	w->beacon_uid = st.uid;
 	w->has_beacon = true;
@@ -162,12 +165,23 @@ void world_say_no_daemon(const struct world *w)
 		say("%s has not all of queue/, active/ and archive/: a daemon makes them when it starts (start it again "
 		    "where one runs)",
 		    w->notices);
+	else if (w->newer)
+		say("%s/" LEASE_BEACON_NAME " is of another format, a newer leasewatch's: this klease is too old for it",
+		    w->notices);
 	else if (!ours)
 		say("no daemon watches %s; `leasewatch --user` starts it", w->notices);
 	else
 		say("no daemon watches %s; `%s`%s starts it", w->notices,
 		    access("/run/systemd/system", F_OK) == 0 ? "systemctl start leasewatch" : "leasewatch",
 		    w->uid == 0 ? "" : ", as root,");
+}
+
+void world_say_degraded(const struct world *w)
+{
+	char text[SAFE_SIZE];
+
+	if (w->daemon && w->beacon.degraded[0])
+		say("degraded: %s", safe(text, w->beacon.degraded));
 }
 
 int world_need(struct world *w, unsigned needs)

@@ -28,6 +28,7 @@ struct world {
 	int tree_error; /* why it is not open */
 	struct lease_beacon beacon;
 	bool has_beacon;
+	bool newer; /* there is one, of a format that we don't know */
 	uid_t beacon_uid;
 	bool daemon; /* lived when last looked at */
 	int state;   /* folder of the state files; -1 = not open */
@@ -46,6 +47,8 @@ void world_user(const struct world *w, char user[LEASE_USER_SIZE]);
 int world_daemon_fd(const struct world *w);
 /* One sentence on stderr: there is no daemon, and how to start it. */
 void world_say_no_daemon(const struct world *w);
+/* The same of what is wrong with one that lives, by its own word. */
+void world_say_degraded(const struct world *w);
 void world_close(struct world *w);
 
 #endif

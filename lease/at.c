@@ -31,10 +31,14 @@ static int64_t stamp(const struct statx_timestamp *t)
 
 int lease_at_stat(int dirfd, const char *path, struct lease_stat *ret)
 {
+	return lease_at_statx(dirfd, path, AT_STATX_DONT_SYNC, ret);
+}
+
+int lease_at_statx(int dirfd, const char *path, int sync, struct lease_stat *ret)
+{
 	struct statx x;
 
-	if (statx(dirfd, path,
-		  AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT | (*path ? 0 : AT_EMPTY_PATH),
+	if (statx(dirfd, path, AT_SYMLINK_NOFOLLOW | sync | AT_NO_AUTOMOUNT | (*path ? 0 : AT_EMPTY_PATH),
 		  STATX_BASIC_STATS, &x) < 0)
 		return -errno;
 	*ret = (struct lease_stat){

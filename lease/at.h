@@ -20,6 +20,8 @@ bool lease_at_name_valid(const char *name);
 int lease_at_open(int dirfd, const char *name, int flags, int *ret_fd);
 /* As lease_stat, for any path. */
 int lease_at_stat(int dirfd, const char *path, struct lease_stat *ret);
+/* sync: one of statx(2)'s AT_STATX_… */
+int lease_at_statx(int dirfd, const char *path, int sync, struct lease_stat *ret);
 void lease_at_close(int fd);
 
 #endif

@@ -23,6 +23,9 @@ static const struct lease_field fields[] = {
 	LEASE_FIELD_TEXT(on_disk, "mode", mode),
 	LEASE_FIELD(on_disk, "hold", LEASE_F_I64, b.hold_until),
 	LEASE_FIELD_TEXT(on_disk, "hold_by", b.hold_by),
+	LEASE_FIELD_TEXT(on_disk, "degraded", b.degraded),
+	LEASE_FIELD(on_disk, "breaker", LEASE_F_I64, b.breaker_until),
+	LEASE_FIELD_TEXT(on_disk, "breaker_why", b.breaker_why),
 };
 #define N_FIELDS (sizeof(fields) / sizeof(fields[0]))
 

@@ -168,6 +168,9 @@ int lease_touch(int dirfd, const char *name, struct lease_stat *ret)
 	if (!lease_at_name_valid(name))
 		return -EINVAL;
 	e = lease_at_open(dirfd, name, O_PATH | O_NOFOLLOW, &fd);
+	/* Moved out of the folder between being found and being opened, which openat2 takes for a way out of it. */
+	if (e == -EXDEV)
+		return -ENOENT;
 	if (e < 0)
 		return e;
 	e = lease_at_stat(fd, "", &before);

@@ -31,6 +31,16 @@ static int too_large(size_t max, struct lease_error *err)
 	return lease_error_set(err, 0, "the file is too long: at most ", number, " bytes are read");
 }
 
+/* A whole number and a line's end, and the number is not ours. */
+static bool is_newer(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && lease_is_digit(s[n]))
+		n++;
+	return n > 0 && n < len && s[n] == '\n' && !(n == 1 && s[0] == '1');
+}
+
 int lease_kv_begin(struct lease_kv *kv, const char *buf, size_t len, size_t max, struct lease_error *err)
 {
 	const size_t word = strlen(HEADER_WORD), header = strlen(LEASE_HEADER);
@@ -49,6 +59,10 @@ int lease_kv_begin(struct lease_kv *kv, const char *buf, size_t len, size_t max,
 		for (const char *p = buf; p < nul; p++)
 			line += *p == '\n';
 		return lease_error_set(err, line, "a NUL byte: the file must be lines of text", "", "");
+	}
+	if (is_newer(buf + word, len - word)) {
+		lease_error_set(err, 1, "another format, a newer leasewatch's: here the first line is \"#leasewatch 1\"", "", "");
+		return -EPROTO;
 	}
 	if (len < header || memcmp(buf, LEASE_HEADER, header) != 0)
 		return lease_error_set(err, 1, "another format: the first line must be \"#leasewatch 1\"", "",

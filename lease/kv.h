@@ -37,7 +37,7 @@ struct lease_pair {
 
 /*
  * Checks size (<= max), NUL bytes and header; then lease_kv_next until it gives 0. -EINVAL with err filled;
- * -ENODATA: no header of ours.
+ * -ENODATA: no header of ours; -EPROTO: a file of another format than 1, so of a newer leasewatch.
  */
 int lease_kv_begin(struct lease_kv *kv, const char *buf, size_t len, size_t max, struct lease_error *err);
 /* 1 = a pair, 0 = the end, -EINVAL with err filled. */

@@ -76,6 +76,13 @@ int lease_stat(int dirfd, const char *name, struct lease_stat *ret)
 	return lease_at_stat(dirfd, name ? name : "", ret);
 }
 
+int lease_stat_anew(int dirfd, const char *name, struct lease_stat *ret)
+{
+	if (name && !lease_at_name_valid(name))
+		return -EINVAL;
+	return lease_at_statx(dirfd, name ? name : "", AT_STATX_FORCE_SYNC, ret);
+}
+
 static int list_buffer(const char *buf, size_t len, int (*each)(void *arg, const char *name), void *arg)
 {
 	size_t at = 0;
@@ -95,10 +102,20 @@ static int list_buffer(const char *buf, size_t len, int (*each)(void *arg, const
 	return 0;
 }
 
-int lease_list(int dirfd, int (*each)(void *arg, const char *name), void *arg)
+int lease_list_part(int fd, int (*each)(void *arg, const char *name), void *arg, bool *ret_more)
 {
 	_Alignas(struct dirent64) char buf[16384];
-	ssize_t n = 0;
+	ssize_t n = getdents64(fd, buf, sizeof(buf));
+
+	if (n < 0)
+		return -errno;
+	*ret_more = n > 0;
+	return list_buffer(buf, (size_t)n, each, arg);
+}
+
+int lease_list(int dirfd, int (*each)(void *arg, const char *name), void *arg)
+{
+	bool more = true;
 	int fd, e = 0;
 
 	/* A descriptor of our own: dirfd's position belongs to whoever holds it, and each() may list the same
@@ -106,10 +123,8 @@ int lease_list(int dirfd, int (*each)(void *arg, const char *name), void *arg)
 	fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	while (e == 0 && (n = getdents64(fd, buf, sizeof(buf))) > 0)
-		e = list_buffer(buf, (size_t)n, each, arg);
-	if (e == 0 && n < 0)
-		e = -errno;
+	while (e == 0 && more)
+		e = lease_list_part(fd, each, arg, &more);
 	lease_at_close(fd);
 	return e;
 }

@@ -46,6 +46,8 @@ struct lease_stat {
  * fstat.
  */
 int lease_stat(int dirfd, const char *name, struct lease_stat *ret);
+/* The same, but whoever keeps the file (another machine, a program) is asked: it waits for them, as stat(2) does. */
+int lease_stat_anew(int dirfd, const char *name, struct lease_stat *ret);
 
 /*
  * Makes dirfd/name with these bytes, whole: O_TMPFILE, write, fchmod 0644, linkat by /proc/self/fd; else
@@ -79,6 +81,11 @@ int lease_find(int dirfd, const char *id, char name[LEASE_NAME_SIZE]);
  * order.
  */
 int lease_list(int dirfd, int (*each)(void *arg, const char *name), void *arg);
+/*
+ * The same a few hundred names at a time: fd is the folder opened for this alone, since its position is where the next
+ * call goes on. ret_more false: that was the end.
+ */
+int lease_list_part(int fd, int (*each)(void *arg, const char *name), void *arg, bool *ret_more);
 
 /*
  * Reads a file others may have made: O_NOFOLLOW|O_NONBLOCK|O_NOCTTY|O_CLOEXEC, fstat says regular, one link, at

@@ -146,6 +146,16 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 		admit_wait(w, e);
 }
 
+bool runtime_hibernates(struct watcher *w, const char *name)
+{
+	const struct runtime *r;
+
+	SLIST_FOREACH(r, &w->runtimes, all)
+		if (strcmp(r->name, name) == 0 && r->known)
+			return (r->caps & (ACT_CAP_HIBERNATE_FROZEN | ACT_CAP_HIBERNATE_DISK)) != 0;
+	return true;
+}
+
 static struct runtime *runtime_get(struct watcher *w, const char *name)
 {
 	struct runtime *r, *useless = NULL;
@@ -301,7 +311,7 @@ static bool fresh_period(struct lease *l, int64_t now)
 		if (v.event == EV_LIFETIME_DUE && l->created != now)
 			l->created = now;
 		else if (v.event == EV_EXPIRY_DUE && l->renewed != now)
-			l->renewed = now, l->warned = false;
+			l->renewed = now, l->restart_credit = 0, l->warned = false;
 		else if ((v.event == EV_LINGER_DUE || v.event == EV_RETENTION_DUE) && l->since != now)
 			l->since = now;
 		else

@@ -17,14 +17,66 @@
 #define HOLD_DEFAULT (INT64_C(3600) * LEASE_NS_PER_S)
 #define HOLD_MAX (INT64_C(7) * 86400 * LEASE_NS_PER_S)
 
-static void answer_words(struct watcher *w, const char *ask, struct ask_answer *a, const char *result, const char *what)
+static struct reply *reply_find(struct watcher *w, const char *ask)
 {
-	(void)snprintf(a->result, sizeof(a->result), "%s", result);
-	(void)snprintf(a->what, sizeof(a->what), "%s", what);
+	struct reply *r;
+
+	STAILQ_FOREACH(r, &w->replies, all)
+		if (strcmp(r->ask, ask) == 0)
+			return r;
+	return NULL;
+}
+
+/* What is to be told of an ask after the commit. NULL = no memory. */
+static struct reply *reply_get(struct watcher *w, const char *ask)
+{
+	struct reply *r = reply_find(w, ask);
+
+	if (r || !(r = calloc(1, sizeof(*r))))
+		return r;
+	memcpy(r->ask, ask, sizeof(r->ask));
+	STAILQ_INSERT_TAIL(&w->replies, r, all);
+	return r;
+}
+
+static void tell(struct watcher *w, const char *ask, const struct ask_answer *a)
+{
 	int r = statefile_answer(w->house.state, ask, a);
+
 	if (r < 0)
 		log_warn("the answer to ask %s cannot be written: %s", ask, strerror(-r));
+}
+
+static void answer_words(struct watcher *w, const char *ask, struct ask_answer *a, const char *result, const char *what)
+{
+	struct reply *r = reply_get(w, ask);
+
+	(void)snprintf(a->result, sizeof(a->result), "%s", result);
+	(void)snprintf(a->what, sizeof(a->what), "%s", what);
+	if (r) {
+		r->answer = *a;
+		r->told = true;
+	} else {
+		tell(w, ask, a);
+	}
 	kept(w);
+}
+
+/* The answer first: an ask that lies there without one is taken again by the next daemon. */
+void asks_flush(struct watcher *w)
+{
+	char name[sizeof("ask-") + LEASE_ID_SIZE];
+	struct reply *r;
+
+	while ((r = STAILQ_FIRST(&w->replies)) != NULL) {
+		STAILQ_REMOVE_HEAD(&w->replies, all);
+		if (r->told)
+			tell(w, r->ask, &r->answer);
+		(void)snprintf(name, sizeof(name), "ask-%s", r->ask);
+		if (r->taken)
+			(void)locks_remove(w->house.tree.queue, name);
+		free(r);
+	}
 }
 
 static void answer(struct watcher *w, const char *ask, const char *result, const char *what)
@@ -39,6 +91,7 @@ static void answer(struct watcher *w, const char *ask, const char *result, const
 void beacon_write(struct watcher *w)
 {
 	struct lease_beacon b = { .user_mode = w->paths.user_mode, .hold_until = w->hold_wall / LEASE_NS_PER_MS };
+	const struct breaker *breaker = w->silence.shown;
 	char buf[LEASE_FILE_MAX];
 	size_t len;
 
@@ -47,6 +100,13 @@ void beacon_write(struct watcher *w)
 	(void)snprintf(b.sessions, sizeof(b.sessions), "%s", w->paths.sessions);
 	(void)snprintf(b.hold_by, sizeof(b.hold_by), "%s", w->hold_by);
 	memcpy(b.boot, w->boot, sizeof(b.boot));
+	degraded_words(w, b.degraded, sizeof(b.degraded));
+	if (breaker) {
+		b.breaker_until = (w->now.wall + breaker->until - w->now.mono) / LEASE_NS_PER_MS;
+		breaker_words(breaker, b.breaker_why);
+		if (w->silence.tripped > 1)
+			(void)strlcat(b.breaker_why, ", and others", sizeof(b.breaker_why));
+	}
 	if (lease_process_self(&b.daemon) < 0)
 		log_warn("our own start time cannot be read: klease will think that no daemon runs");
 	int r = lease_beacon_format(&b, buf, sizeof(buf), &len);
@@ -93,6 +153,7 @@ void hold_over(struct watcher *w)
 	if (w->hold_wall == 0 || w->now.mono < w->judge.hold_until)
 		return;
 	log_warn("the hold of %s is over: what is due ends now", w->hold_by);
+	breaker_hold_over(w);
 	hold_set(w, 0, "");
 }
 
@@ -107,6 +168,8 @@ static void ask_hold(struct watcher *w, const char *ask, const struct ask *q, ui
 	}
 	if (q->verb == ASK_UNHOLD) {
 		log_warn("the hold was lifted by uid %u", uid);
+		if (w->hold_wall != 0)
+			breaker_hold_over(w);
 		hold_set(w, 0, "");
 		answer(w, ask, "done", "no hold is in force: what is due ends now");
 		return;
@@ -121,6 +184,16 @@ static void ask_hold(struct watcher *w, const char *ask, const struct ask *q, ui
 	lease_duration_human(human, length);
 	(void)snprintf(told, sizeof(told), "held for %s from now: nothing is destroyed until it is lifted or over", human);
 	answer(w, ask, "done", told);
+}
+
+static void ask_breaker_release(struct watcher *w, const char *ask, uint32_t uid)
+{
+	if (uid != 0 && !w->paths.user_mode)
+		answer(w, ask, "refused", "only root lets the breaker go");
+	else if (breaker_let_go(w, uid))
+		answer(w, ask, "done", "reaping goes on: what is silent ends now");
+	else
+		answer(w, ask, "done", "the breaker has not tripped: nothing was held");
 }
 
 /* --- what is asked of one lease --- */
@@ -195,6 +268,9 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, s
 	uint32_t uid = u->uid;
 	struct entry *e = entry_find(w, q->lease);
 
+	/* A beat that came before the ask, and that nobody has seen yet, is not one that came after it. */
+	if (e)
+		look_at_lock(w, e);
 	if (w->broken)
 		return; /* a row that cannot be read is not a lease that is over */
 	if (!e || !state_living(e->l.state)) {
@@ -235,6 +311,7 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, s
 	case ASK_NONE:
 	case ASK_HOLD:
 	case ASK_UNHOLD:
+	case ASK_BREAKER_RELEASE:
 	case ASK_VERBS:
 		break;
 	}
@@ -246,6 +323,8 @@ static bool answered(struct watcher *w, const char *id)
 	struct lease_stat st;
 	struct exec *x;
 
+	if (reply_find(w, id))
+		return true;
 	LIST_FOREACH(x, &w->execs, all)
 		if (strcmp(x->ask, id) == 0)
 			return true;
@@ -262,9 +341,10 @@ struct count {
 static int count_one(void *arg, const char *name)
 {
 	struct count *c = arg;
+	const char *id = lease_name_ask_id(name);
 	struct lease_stat st;
 
-	if (lease_name_ask_id(name) && lease_stat(c->w->house.tree.queue, name, &st) == 0 && st.uid == c->uid)
+	if (id && !reply_find(c->w, id) && lease_stat(c->w->house.tree.queue, name, &st) == 0 && st.uid == c->uid)
 		c->n++;
 	return c->n > WATCHER_ASKS;
 }
@@ -292,6 +372,8 @@ void ask_receive(struct watcher *w, const char *name)
 	 * An answer is whose ask came first: a second ask of that id, in another's name, must not be answered
 	 * in its place, which for an exec is empty until it was let in.
 	 */
+	if (reply_find(w, id) && reply_find(w, id)->taken)
+		return; /* told of twice in one turn */
 	if (answered(w, id)) {
 		report_rubbish(w, st.uid, name, "an ask of that id has been answered already, or will be: removed");
 		(void)locks_remove(queue, name);
@@ -315,12 +397,18 @@ void ask_receive(struct watcher *w, const char *name)
 		answer(w, id, "failed", why);
 	} else if (q.verb == ASK_HOLD || q.verb == ASK_UNHOLD) {
 		ask_hold(w, id, &q, st.uid);
+	} else if (q.verb == ASK_BREAKER_RELEASE) {
+		ask_breaker_release(w, id, st.uid);
 	} else {
 		ask_lease(w, id, &q, u);
 	}
 	keep_file(w, u, name);
-	/* Answered (or, an exec's, taken in): what counts from here on is its process. */
-	(void)locks_remove(queue, name);
+	/* Answered (or, an exec's, taken in: what counts from here on is its process). */
+	struct reply *done = reply_get(w, id);
+	if (done)
+		done->taken = true;
+	else
+		(void)locks_remove(queue, name);
 }
 
 /* --- execs --- */
@@ -398,6 +486,7 @@ void ask_entered(struct watcher *w, const struct act_answer *a)
 			break;
 	if (!x)
 		return;
+	x->serial = 0;
 	if (a->outcome != ACT_DONE) {
 		answer(w, x->ask, a->outcome == ACT_ABSENT ? "lost" : "failed",
 		       a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome));
@@ -422,7 +511,7 @@ void ask_lease_over(struct watcher *w, const struct entry *e)
 		next = LIST_NEXT(x, all);
 		if (strcmp(x->lease, e->l.id) != 0)
 			continue;
-		if (x->waits)
+		if (x->waits || x->serial != 0) /* the word of its runtime comes too late for it */
 			answer(w, x->ask, "lost", e->l.why);
 		exec_over(w, x);
 	}

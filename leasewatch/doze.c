@@ -29,7 +29,7 @@ int rest_begin(struct watcher *w)
 
 static bool may_rest(const struct watcher *w, const struct entry *e)
 {
-	if (!rest_may(&e->l) || e->place != AT_ACTIVE || e->l.dev != w->rests.dev || e->retry > w->now.mono)
+	if (!rest_may(&e->l) || e->place != AT_ACTIVE || e->l.dev != w->rests.dev || e->retry > w->now.mono || e->silent)
 		return false;
 	if (e->leader.fd >= 0 || e->work.fd >= 0 || e->waiter.fd >= 0 || e->watched || e->polled)
 		return false;
@@ -62,6 +62,7 @@ struct entry *entry_wake(struct watcher *w, uint32_t n)
 	const bool peeked = rests_at(&w->rests, n)->peeked, unshown = rests_at(&w->rests, n)->unshown;
 	struct lease *l = &w->at_rest;
 	struct entry *e;
+	int r;
 
 	rests_get(&w->rests, n, l);
 	e = entry_new(w, l->id, l->uid);
@@ -70,11 +71,13 @@ struct entry *entry_wake(struct watcher *w, uint32_t n)
 		w->broken = true;
 		return NULL;
 	}
-	int r = registry_find(w->registry, l->id, &e->l);
+	e->counted = true; /* it was all the while */
+	r = registry_find(w->registry, l->id, &e->l);
 	if (r == -EUCLEAN || r == -ENOENT) {
-		/* Edited by hand meanwhile: as after a start, it is left alone. */
-		row_unreadable(w);
+		/* Edited by hand while it rested: what a restart would make of it. */
+		unreadable_found(w);
 		e->user->leases--;
+		breaker_count(w, e);
 		rests_remove(&w->rests, n);
 		entry_free(w, e);
 		return NULL;
@@ -115,12 +118,16 @@ void look_at_rest(struct watcher *w, uint32_t n)
 	ref.ino = l->ino;
 	if (locks_place(&w->house, &ref, &st) == AT_ACTIVE && st.dev == w->rests.dev) {
 		l->ino = st.ino;
-		int64_t at = lease_looked(l, st.mtime, w->now.mono, w->now.wall);
+		int64_t at = look_credit(w, l, st.mtime);
 		if (at != 0)
 			lease_apply(l, beat_of(l), at, w->now.mono, w->now.wall, NULL);
 		rests_put(&w->rests, n, l);
 		lease_verdict(l, &w->judge, w->now.mono, &v);
-		if (v.event == EV_NONE && !v.warn && !v.want_cpu) {
+		int64_t silent = breaker_look_at_rest(w, l);
+		w->silence.looked++;
+		if (v.event == EV_NONE && !v.warn && !v.want_cpu && silent > w->now.mono) {
+			if (silent < v.look_at)
+				v.look_at = silent;
 			rests_due(&w->rests, n, v.look_at, v.look_at == rests_due_at(&w->rests, n));
 			return;
 		}

@@ -62,6 +62,15 @@ struct entry *entry_next(struct watcher *w, struct entry *e)
 	return e ? RB_NEXT(entries_by_id, &w->by_id, e) : RB_MIN(entries_by_id, &w->by_id);
 }
 
+struct entry *entry_after(struct watcher *w, const char *id)
+{
+	struct entry key, *e;
+
+	(void)snprintf(key.l.id, sizeof(key.l.id), "%s", id);
+	e = RB_NFIND(entries_by_id, &w->by_id, &key);
+	return e && strcmp(e->l.id, id) == 0 ? RB_NEXT(entries_by_id, &w->by_id, e) : e;
+}
+
 struct entry *entry_first_due(struct watcher *w)
 {
 	return RB_MIN(entries_by_due, &w->by_due);
@@ -83,6 +92,11 @@ struct user *user_get(struct watcher *w, uint32_t uid)
 	TAILQ_INIT(&u->kept);
 	RB_INSERT(users, &w->users, u);
 	return u;
+}
+
+struct user *user_next(struct watcher *w, struct user *u)
+{
+	return u ? RB_NEXT(users, &w->users, u) : RB_MIN(users, &w->users);
 }
 
 struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid)
@@ -129,6 +143,7 @@ void entry_free(struct watcher *w, struct entry *e)
 	source_drop(w, &e->waiter);
 	if (w->watch && e->watched)
 		watch_unlock(w->watch, e->l.id);
+	degraded_lock(w, e, 0);
 	if (e->touched)
 		LIST_REMOVE(e, changed);
 	if (e->in_out)

@@ -71,13 +71,20 @@ static int number_for(struct intern *t, uint32_t *ret)
 
 int intern_take(struct intern *t, const void *bytes, size_t len, uint32_t *ret)
 {
-	struct key key = { .hash = hash_bytes(bytes, len, t->seed), .bytes = bytes, .len = len };
-	uint32_t number = slots_find(&t->index, key.hash, same, &key);
-	struct interned *i, *was;
+	struct key key = { .bytes = bytes, .len = len };
+	struct interned *i = t->n > 0 ? t->v[t->last] : NULL, *was;
+	uint32_t number;
 
+	if (i && i->taken > 0 && i->len == len && memcmp(i->bytes, bytes, len) == 0) {
+		i->taken++;
+		*ret = t->last;
+		return 0;
+	}
+	key.hash = hash_bytes(bytes, len, t->seed);
+	number = slots_find(&t->index, key.hash, same, &key);
 	if (number != SLOTS_NONE) {
 		t->v[number]->taken++;
-		*ret = number;
+		*ret = t->last = number;
 		return 0;
 	}
 	if (number_for(t, &number) < 0 || !(i = malloc(sizeof(*i) + len)))
@@ -97,7 +104,7 @@ int intern_take(struct intern *t, const void *bytes, size_t len, uint32_t *ret)
 	} else {
 		t->n++;
 	}
-	*ret = number;
+	*ret = t->last = number;
 	return 0;
 }
 

@@ -13,6 +13,7 @@ struct interned;
 struct intern {
 	struct interned **v; /* by number; NULL = free */
 	uint32_t n, size;    /* numbers given out, room */
+	uint32_t last;	     /* the one that was taken last: often the next, too */
 	uint32_t free;	     /* the last number that was freed; SLOTS_NONE = none */
 	uint64_t seed;
 	struct slots index;

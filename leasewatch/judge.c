@@ -44,6 +44,19 @@ static void saw_beat(struct watcher *w, struct entry *e, int64_t at)
 	step(w, e, ev, at, ev == EV_RENEWED ? "a beat" : "a beat on its lock");
 }
 
+/*
+ * A stamp from after this turn began may be a beat of this very moment or one that its owner made up: a clock that is
+ * read again tells. Credited at the turn's own time a beat would be worth less than a ttl, by as long as the turn took.
+ */
+int64_t look_credit(struct watcher *w, struct lease *l, int64_t mtime)
+{
+	struct clock_now now = w->now;
+
+	if (mtime > now.wall)
+		clock_read(&now);
+	return lease_looked(l, mtime, now.mono, now.wall);
+}
+
 /* What the tree says of the lock, now. */
 void look_at_lock(struct watcher *w, struct entry *e)
 {
@@ -54,6 +67,9 @@ void look_at_lock(struct watcher *w, struct entry *e)
 		return; /* its lock is out already, and nothing of it can change the verdict */
 	struct lock_ref ref = lock_of(e);
 	e->place = locks_place(&w->house, &ref, &st);
+	/* Something was in the way when it was to be put back. */
+	if (e->place == AT_REAP && state_living(e->l.state) && locks_put_back(&w->house, e->l.name, w->now.wall) == 0)
+		e->place = locks_place(&w->house, &ref, &st);
 	if (e->place == AT_ARCHIVE) {
 		e->by_pam = e->l.record.is_session && session_closed_by_pam(w, e);
 		step(w, e, EV_RELEASED, w->now.mono,
@@ -69,17 +85,18 @@ void look_at_lock(struct watcher *w, struct entry *e)
 			step(w, e, EV_LOCK_LOST, w->now.mono, "lock lost: in neither active/ nor archive/");
 		return;
 	}
+	e->missed = false;
 	if (e->l.lock_lost && e->place == AT_ACTIVE)
 		step(w, e, EV_LOCK_FOUND, w->now.mono, "its lock is back");
 	e->l.ino = st.ino;
 	e->l.dev = st.dev;
-	int64_t at = lease_looked(&e->l, st.mtime, w->now.mono, w->now.wall);
+	int64_t at = look_credit(w, &e->l, st.mtime);
 	if (at != 0)
 		saw_beat(w, e, at);
 }
 
 /* A lock is watched by itself only while its next beat must be seen at once; an active one's beats cost nothing. */
-static bool beat_matters(const struct lease *l)
+bool beat_matters(const struct lease *l)
 {
 	return !l->lock_lost && (l->state == ST_IDLE || l->state == ST_HIBERNATING || l->state == ST_HIBERNATED ||
 				 l->state == ST_RESUMING || l->state == ST_LINGERING || (l->state == ST_ACTIVE && l->warned));
@@ -87,24 +104,26 @@ static bool beat_matters(const struct lease *l)
 
 static void arm(struct watcher *w, struct entry *e)
 {
-	bool want = beat_matters(&e->l) && e->place == AT_ACTIVE;
+	bool want = (beat_matters(&e->l) || (e->silent && !e->l.lock_lost)) && e->place == AT_ACTIVE;
 
 	if (!want && (e->watched || e->polled)) {
 		if (e->watched && w->watch)
 			watch_unlock(w->watch, e->l.id);
 		e->watched = e->polled = false;
+		degraded_lock(w, e, 0);
 	}
 	if (!want || e->watched)
 		return;
 	int r = w->watch ? watch_lock(w->watch, w->house.tree.active, e->l.name, e->l.id) : -ENOSPC;
 	if (r == 0) {
 		e->watched = true;
-		e->polled = false;
+		e->polled = w->hearing.locks_too;
+		degraded_lock(w, e, 0);
 		/* What was beaten between the last look and the watch made no event. */
 		look_at_lock(w, e);
-	} else if (!e->polled) {
+	} else {
 		e->polled = true;
-		log_info("%s: its lock can't be watched (%s): looked at every second instead", e->l.id, strerror(-r));
+		degraded_lock(w, e, w->watch ? -r : 0);
 	}
 }
 
@@ -117,9 +136,13 @@ static void judge(struct watcher *w, struct entry *e)
 		admit_wait(w, e);
 		return;
 	}
+	int64_t silent_from = breaker_look(w, e);
+	struct judge j = w->judge;
+
+	j.breaker = breaker_of(w, e);
 	/* Each event moves the state or a mark, or is held up; the bound is for a mistake of ours. */
 	for (int i = 0; i < 16 && !w->broken && !state_ended(l->state) && e->retry <= w->now.mono; i++) {
-		lease_verdict(l, &w->judge, w->now.mono, &v);
+		lease_verdict(l, &j, w->now.mono, &v);
 		if (v.want_cpu && e->unplaced) {
 			/* Neither use nor silence: judged when it is known where to look. */
 			if (e->act == ACT_NONE && !e->stat_sent)
@@ -145,11 +168,33 @@ static void judge(struct watcher *w, struct entry *e)
 		}
 		if (v.event == EV_NONE)
 			break;
+		if (v.event == EV_EXPIRY_DUE && l->state != ST_LINGERING) {
+			enum breaker_says says = breaker_ask(w, e);
+			if (says == BREAKER_WAIT) {
+				v.look_at = w->now.mono + 1; /* in the next turn */
+				break;
+			}
+			if (says == BREAKER_HOLD) {
+				j.breaker = breaker_of(w, e);
+				continue;
+			}
+		}
+		if (v.event == EV_BREAKER && !runtime_hibernates(w, l->policy.runtime)) {
+			l->spared = true; /* only held */
+			continue;
+		}
 		step(w, e, v.event, w->now.mono, v.why);
+	}
+	if (v.held != e->held) {
+		e->held = v.held;
+		e->view_dirty = true;
+		entry_changed(w, e);
 	}
 	if (state_ended(l->state))
 		return;
 	arm(w, e);
+	if (silent_from < v.look_at)
+		v.look_at = silent_from;
 	if (e->retry > w->now.mono && e->retry < v.look_at)
 		v.look_at = e->retry;
 	entry_due(w, e, e->polled && v.look_at > w->now.mono + POLL ? w->now.mono + POLL : v.look_at);
@@ -254,8 +299,10 @@ static int look_at_peeks(struct watcher *w)
  */
 void look_at_due(struct watcher *w)
 {
-	int n = look_at_exact(w);
+	int n;
 
+	breaker_tick(w);
+	n = look_at_exact(w);
 	n += look_at_peeks(w);
 	if (n > 0 && !w->broken) {
 		peek_awake(w, w->now.mono + PEEK_AHEAD);

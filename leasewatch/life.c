@@ -35,6 +35,7 @@ static void leader_died(struct watcher *w, struct entry *e)
 	e->l.leader_alive = false;
 	/* Until now it was renewed by a life: the ttl runs from its end. */
 	e->l.renewed = e->l.used = w->now.mono;
+	e->l.restart_credit = 0;
 	e->row_dirty = true;
 	entry_changed(w, e);
 	if (run || e->l.policy.linger == 0)

@@ -297,6 +297,7 @@ int main(int argc, char **argv)
 	}
 	const struct settings_daemon *d = settings_daemon(s);
 	paths.user_mode = o.user_mode;
+	paths.network = d->network;
 	find_user(s, &paths);
 	const char *notices = o.notices ? o.notices : d->n_notices > 0 ? d->notices[0] : NULL;
 	if (!notices && o.user_mode)

@@ -26,14 +26,6 @@ struct load {
 	int n;
 };
 
-/* One row that was edited by hand, or by a bug, is no reason to judge nobody. */
-void row_unreadable(struct watcher *w)
-{
-	log_err("%s: %s. Each stays as it is, is not judged and not ended, until its row is mended (see \"A lease cannot be read\" "
-		"in the runbook)", w->paths.db, registry_error(w->registry));
-	w->unreadable = true;
-}
-
 /* The time without a daemon since its row was written. */
 static void credit_away(struct load *ld, struct lease *l)
 {
@@ -73,6 +65,7 @@ static int load_one(void *arg, const struct lease *l)
 		admit_add(w, e);
 	if (e->row_dirty)
 		entry_changed(w, e);
+	breaker_taken_up(w, e->user, e);
 	entry_due(w, e, now);
 	ld->n++;
 	return 0;
@@ -90,13 +83,15 @@ static int load_rest(void *arg, bool good, const char *lock)
 	if (good && l->written != ld->checkpoint && l->dev == w->rests.dev) {
 		credit_away(ld, l);
 		lease_verdict(l, &w->judge, w->now.mono, &v);
-		bool due = v.event != EV_NONE || v.warn || v.want_cpu;
-		int r = rests_add(&w->rests, l, due ? w->now.mono : v.look_at, false, &n);
+		int64_t silent = breaker_look_at_rest(w, l);
+		bool due = v.event != EV_NONE || v.warn || v.want_cpu || silent <= w->now.mono;
+		int r = rests_add(&w->rests, l, due ? w->now.mono : silent < v.look_at ? silent : v.look_at, false, &n);
 		struct user *u = user_get(w, l->uid);
 		if (r < 0 || !u)
 			return -ENOMEM;
 		rests_at(&w->rests, n)->unshown = true;
 		u->leases++;
+		breaker_taken_up(w, u, NULL);
 		ld->n++;
 		return 0;
 	}
@@ -104,7 +99,7 @@ static int load_rest(void *arg, bool good, const char *lock)
 	struct lease whole;
 	int r = id ? registry_find(w->registry, id, &whole) : -EUCLEAN;
 	if (r == -EUCLEAN)
-		row_unreadable(w);
+		unreadable_found(w);
 	return r == 0 ? load_one(ld, &whole) : r == -EUCLEAN ? 0 : r;
 }
 
@@ -115,7 +110,7 @@ static void find_lock(struct watcher *w, struct entry *e)
 
 	e->place = locks_place(&w->house, &ref, &st);
 	/* Taken out, and we died before that was written down: it was not the end. */
-	if (e->place == AT_REAP && state_living(e->l.state) && locks_put_back(&w->house, e->l.name) == 0)
+	if (e->place == AT_REAP && state_living(e->l.state) && locks_put_back(&w->house, e->l.name, w->now.wall) == 0)
 		e->place = AT_ACTIVE;
 }
 
@@ -161,6 +156,14 @@ bool unreadable(struct watcher *w, const char *id)
 	       (n == 1 && strcmp(last.to, state_public(ST_REAPED)) != 0 && strcmp(last.to, state_public(ST_DENIED)) != 0);
 }
 
+/* One row that was edited by hand, or by a bug, is no reason to judge nobody. */
+void unreadable_found(struct watcher *w)
+{
+	log_err("%s: cannot be read: %s. What is theirs stays as it is, neither judged nor ended, until the row is mended (see "
+		"\"A lease cannot be read\" in the runbook)", w->paths.db, registry_error(w->registry));
+	w->unreadable = true;
+}
+
 /* What is left in the private folder without a lease: it is over, and was on its way to the archive. */
 static int left_over(void *arg, const char *name)
 {
@@ -178,10 +181,15 @@ static int left_over(void *arg, const char *name)
 static int load_all(struct load *ld)
 {
 	struct watcher *w = ld->w;
+	uint32_t n;
 	int r;
 
 	if (!ld->same_boot)
 		return registry_load(w->registry, load_one, ld);
+	/* To begin small and grow would cost a tenth of the start. */
+	if ((r = registry_count(w->registry, &n)) < 0)
+		return r;
+	rests_reserve(&w->rests, n);
 	r = registry_load_rests(w->registry, &w->at_rest, load_rest, ld);
 	return r < 0 ? r : registry_load_others(w->registry, load_one, ld);
 }
@@ -197,9 +205,10 @@ int restart_load(struct watcher *w)
 	ld.same_boot = r == 0 && strcmp(last.boot_id, w->boot) == 0 && last.mono <= w->now.mono;
 	ld.checkpoint = r == 0 ? last.mono : w->now.mono;
 	w->away = ld.same_boot ? last.away + (w->now.mono - last.mono) : 0;
+	breaker_load(w);
 	r = load_all(&ld);
 	if (r == -EUCLEAN)
-		row_unreadable(w);
+		unreadable_found(w);
 	else if (r < 0)
 		return r;
 	/* In two passes: what one lease's end frees must not depend on the order of ids. */

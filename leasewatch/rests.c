@@ -55,6 +55,12 @@ void rests_end(struct rests *s)
 	heap_free(&s->exact);
 }
 
+void rests_reserve(struct rests *s, uint32_t n)
+{
+	(void)slots_reserve(&s->ids, n);
+	(void)heap_reserve(&s->peeks, n);
+}
+
 uint32_t rests_find(const struct rests *s, const char *id)
 {
 	uint64_t key;

@@ -30,6 +30,8 @@ struct rests {
 
 void rests_begin(struct rests *s, uint64_t seed, uint64_t dev);
 void rests_end(struct rests *s);
+/* Room for n, as far as there is memory for it now. */
+void rests_reserve(struct rests *s, uint32_t n);
 uint32_t rests_find(const struct rests *s, const char *id);
 /* One that may rest, and is not here yet. due LEASE_NEVER: only when something happens. -ENOMEM: it can't. */
 int rests_add(struct rests *s, const struct lease *l, int64_t due, bool peeked, uint32_t *ret);

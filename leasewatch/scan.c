@@ -47,6 +47,9 @@ void stray(struct watcher *w, int dirfd, const char *name, const struct lease_st
 	struct user *u = user_get(w, st->uid);
 	int most = STRAYS * STRAY_WEIGHT, weight = why ? STRAY_WEIGHT : 1;
 
+	/* Each is counted once, however often the folders are read. */
+	if (w->scan.phase != RESCAN_NONE && st->ctime < w->scan.since_wall)
+		return;
 	if (why)
 		report_rubbish(w, st->uid, name, why);
 	if (!u || w->paths.user_mode || st->uid == 0 || st->uid == w->paths.uid)
@@ -93,7 +96,7 @@ static const char *rubbish(const struct lease_stat *st)
 	return NULL;
 }
 
-static int folder(const struct watcher *w, enum watch_kind kind)
+int scan_folder(const struct watcher *w, enum watch_kind kind)
 {
 	return kind == WATCH_QUEUE ? w->house.tree.queue : w->house.tree.active;
 }
@@ -122,7 +125,7 @@ bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name, uint3
 /* A name in active/ or queue/ that no lease is known for. */
 static void newcomer(struct watcher *w, enum watch_kind kind, const char *name, bool final)
 {
-	int dirfd = folder(w, kind);
+	int dirfd = scan_folder(w, kind);
 	struct lease_stat st;
 	const char *why;
 
@@ -157,6 +160,7 @@ static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *
 		/* Its own, renamed by its owner: the new name counts. */
 		report_rubbish(w, st.uid, name, "is the name of that lease's lock now");
 		(void)snprintf(e->l.name, sizeof(e->l.name), "%s", name);
+		e->missed = false;
 		e->row_dirty = e->view_dirty = true;
 		entry_changed(w, e);
 		return;
@@ -172,7 +176,7 @@ static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *
 
 static void scan_lock(struct watcher *w, enum watch_kind kind, const char *name)
 {
-	int dirfd = folder(w, kind);
+	int dirfd = scan_folder(w, kind);
 	const char *id = lease_name_lock_id(name);
 	struct entry *e;
 
@@ -210,11 +214,11 @@ void scan_name(struct watcher *w, enum watch_kind kind, const char *name)
 		else
 			scan_lock(w, kind, name);
 	} else if (kind == WATCH_ARCHIVE) {
-		/* Whatever else lies there is nobody's business but prune's, in moderation. */
+		/* Whatever else lies there is nobody's business but prune's, in moderation; days are ours. */
 		struct lease_stat st;
 		if ((id = lease_name_lock_id(name)) && (e = entry_find(w, id)))
 			look(w, e);
-		else if (lease_stat(w->house.tree.archive, name, &st) == 0)
+		else if (lease_stat(w->house.tree.archive, name, &st) == 0 && !(S_ISDIR(st.mode) && st.uid == w->paths.uid))
 			stray(w, w->house.tree.archive, name, &st, "in archive/, and no living lease's: left there for now");
 	} else if (kind == WATCH_LOCK) {
 		if ((e = entry_find(w, name)))
@@ -235,85 +239,4 @@ void scan_doubts(struct watcher *w)
 			newcomer(w, d->kind, d->name, true);
 		free(d);
 	}
-}
-
-/* A lock that no lease is known for. */
-struct newcome {
-	enum watch_kind kind;
-	int64_t ctime;
-	char *name;
-};
-
-struct scan {
-	struct watcher *w;
-	enum watch_kind kind;
-	struct newcome *v;
-	size_t n, size;
-};
-
-/* False: no memory to keep it for later. */
-static bool put_off(struct scan *s, const char *name)
-{
-	struct lease_stat st;
-
-	if (s->n == s->size) {
-		size_t size = s->size ? 2 * s->size : 64;
-		struct newcome *more = reallocarray(s->v, size, sizeof(*more));
-		if (!more)
-			return false;
-		s->v = more;
-		s->size = size;
-	}
-	if (lease_stat(folder(s->w, s->kind), name, &st) < 0)
-		return true; /* gone already */
-	struct newcome *c = &s->v[s->n];
-	*c = (struct newcome){ .kind = s->kind, .ctime = st.ctime, .name = strdup(name) };
-	s->n += c->name != NULL;
-	return c->name != NULL;
-}
-
-static int scan_one(void *arg, const char *name)
-{
-	struct scan *s = arg;
-	const char *id = lease_name_lock_id(name);
-
-	if (id && s->kind == WATCH_ACTIVE && rest_seen(s->w, id, name))
-		return 0;
-	if (!id || entry_known(s->w, id) || !put_off(s, name))
-		scan_name(s->w, s->kind, name);
-	return s->w->broken;
-}
-
-static int older(const void *a, const void *b)
-{
-	const struct newcome *x = a, *y = b;
-
-	return (x->ctime > y->ctime) - (x->ctime < y->ctime);
-}
-
-void scan_all(struct watcher *w)
-{
-	struct scan s = { .w = w, .kind = WATCH_ACTIVE };
-
-	w->rescan = false;
-	(void)lease_list(w->house.tree.active, scan_one, &s);
-	s.kind = WATCH_QUEUE;
-	(void)lease_list(w->house.tree.queue, scan_one, &s);
-	/*
-	 * In the order in which they came, as events would have told: a request's name can be read by
-	 * everybody, and of two with one id the earlier stands.
-	 */
-	if (s.n > 0)
-		qsort(s.v, s.n, sizeof(*s.v), older);
-	for (size_t i = 0; i < s.n; i++) {
-		if (!w->broken)
-			scan_name(w, s.v[i].kind, s.v[i].name);
-		free(s.v[i].name);
-	}
-	free(s.v);
-	/* What has gone leaves no name to find it by. */
-	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e))
-		if (!state_ended(e->l.state))
-			entry_due(w, e, w->now.mono);
-	rest_unseen_due(w);
 }

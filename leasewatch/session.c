@@ -27,14 +27,19 @@ static bool read_twin(struct watcher *w, const struct entry *e, struct lease_twi
 	char buf[LEASE_FILE_MAX];
 	struct lease_error err;
 	size_t len;
+	int r;
 	/*
 	 * In user mode there is no root to write one: ours then are our own claims, which is what they would be
 	 * in the lock.
 	 */
 	uid_t owner = w->paths.user_mode ? geteuid() : 0;
 
-	return lease_read(w->house.sessions, e->l.id, owner, buf, sizeof(buf), &len, NULL) == 0 &&
-	       lease_twin_parse(buf, len, t, &err) == 0 && strcmp(t->id, e->l.id) == 0 && t->uid == e->l.uid;
+	if (lease_read(w->house.sessions, e->l.id, owner, buf, sizeof(buf), &len, NULL) < 0)
+		return false;
+	r = lease_twin_parse(buf, len, t, &err);
+	if (r == -EPROTO)
+		log_warn("%s: its twin in sessions/: %s", e->l.id, err.what);
+	return r == 0 && strcmp(t->id, e->l.id) == 0 && t->uid == e->l.uid;
 }
 
 struct lease_process session_leader(struct watcher *w, struct entry *e, uint32_t *ret_uid)
@@ -170,8 +175,10 @@ void session_over(struct watcher *w, struct entry *s, enum event ev)
 		look_at_lock(w, b); /* a beat that nobody has seen yet counts from when it was */
 		if (!state_living(b->l.state) && b->l.state != ST_REQUESTED)
 			continue;
-		if (b->l.session_alive) /* until now it was renewed by that life */
+		if (b->l.session_alive) { /* until now it was renewed by that life */
 			b->l.renewed = w->now.mono;
+			b->l.restart_credit = 0;
+		}
 		b->l.session_alive = false;
 		if (b->l.record.linger < 0)
 			b->l.policy.linger = s->l.policy.linger;

@@ -35,13 +35,16 @@ static void place(struct slots *s, uint32_t item)
 	s->v[i] = item;
 }
 
-static int grow(struct slots *s)
+int slots_reserve(struct slots *s, uint32_t n)
 {
 	struct slots more = *s;
 
-	if (s->size > UINT32_MAX / 4)
+	if (n <= s->size - s->size / 4)
+		return 0;
+	if (n > UINT32_MAX / 4)
 		return -ENOMEM;
-	more.size = s->size ? 2 * s->size : 64;
+	while (n > more.size - more.size / 4)
+		more.size = more.size ? 2 * more.size : 64;
 	more.v = reallocarray(NULL, more.size, sizeof(*more.v));
 	if (!more.v)
 		return -ENOMEM;
@@ -56,7 +59,7 @@ static int grow(struct slots *s)
 
 int slots_add(struct slots *s, uint32_t item)
 {
-	if (s->n + 1 > s->size - s->size / 4 && grow(s) < 0)
+	if (slots_reserve(s, s->n + 1) < 0)
 		return -ENOMEM;
 	place(s, item);
 	s->n++;

@@ -21,6 +21,7 @@ struct slots {
 /* The item of that hash for which same() is true, or SLOTS_NONE. */
 uint32_t slots_find(const struct slots *s, uint64_t hash, bool (*same)(const void *arg, uint32_t item, const void *key),
 		    const void *key);
+int slots_reserve(struct slots *s, uint32_t n); /* room for n */
 int slots_add(struct slots *s, uint32_t item); /* which is not in it; -ENOMEM */
 void slots_remove(struct slots *s, uint32_t item);
 void slots_free(struct slots *s);

@@ -71,10 +71,16 @@ static enum event move_lock(struct watcher *w, struct entry *e, const struct cel
 	struct lease_stat st;
 	int r = 0;
 
-	if (c->actions & AC_COMMIT && e->place == AT_ACTIVE) {
-		r = locks_commit(&w->house, &ref);
+	if (c->actions & AC_COMMIT) {
+		r = e->place == AT_ACTIVE ? locks_commit(&w->house, &ref, w->now.wall) : -ENOENT;
 		if (r == 0)
 			return EV_BEAT;
+		/* Its owner may have given it another name, or released it, and word of that is on its way: not at once. */
+		if (r == -ENOENT && !e->missed) {
+			e->missed = true;
+			return EV_NONE;
+		}
+		r = r == -ENOENT ? 1 : r;
 		e->place = r < 0 ? e->place : AT_REAP;
 	} else if (c->actions & AC_TAKE && (e->place == AT_ACTIVE || e->place == AT_QUEUE)) {
 		r = locks_take(&w->house, e->l.name, e->place);
@@ -163,7 +169,7 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	}
 	enum event instead = move_lock(w, e, c, ev);
 	if (instead == EV_NONE) {
-		e->retry = w->now.mono + LEASE_NS_PER_S;
+		e->retry = w->now.mono + (e->missed && w->watch ? LEASE_TICK : LEASE_NS_PER_S);
 		entry_due(w, e, e->retry);
 		return;
 	}
@@ -171,8 +177,10 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	if (instead == EV_BEAT && ev != EV_BEAT) {
 		struct lock_ref ref = lock_of(e);
 		struct lease_stat st;
+		struct clock_now now;
 		log_info("%s: beaten at its last moment: it lives on", l->id);
-		at = w->now.mono;
+		clock_read(&now); /* that moment came after the turn began */
+		at = now.mono;
 		e->place = locks_place(&w->house, &ref, &st);
 		l->mtime = st.mtime;
 		(void)snprintf(because, sizeof(because), "a beat at its last moment");
@@ -186,13 +194,14 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		return;
 	}
 	lease_apply(l, ev, at, w->now.mono, w->now.wall, because);
+	breaker_stepped(w, e, ev, deadline);
 	if (from == ST_REQUESTED && l->state != ST_REQUESTED)
 		TAILQ_REMOVE(&w->requests, e, request);
 	/*
 	 * What waits for a free act is for a life that is over: a hold may keep the destroy away that would
-	 * take its place.
+	 * take its place. And one that is over needs no second destroy, though its first had been given up.
 	 */
-	if (state_living(from) && !state_living(l->state))
+	if ((state_living(from) && !state_living(l->state)) || state_ended(l->state))
 		unwant_act(w, e);
 	for (size_t i = 0; i < sizeof(action_of) / sizeof(action_of[0]); i++)
 		if (c->actions & action_of[i])
@@ -299,7 +308,16 @@ static void write_view(struct watcher *w, struct entry *e)
 	if (w->hold_wall != 0)
 		(void)snprintf(held, sizeof(held), "held by %s: nothing is destroyed until the hold is lifted or over",
 			       w->hold_by);
+	else if (e->held) {
+		char words[BREAKER_WORDS];
+
+		struct breaker b = breaker_of(w, e);
+
+		breaker_words(&b, words);
+		(void)snprintf(held, sizeof(held), "held by the breaker (%s): not reaped until it lets go", words);
+	}
 	view_of(&e->l, w->now.mono, w->now.wall, held, &v);
+	degraded_lease(e, v.degraded);
 	if (registry_history(w->registry, e->l.id, VIEW_HISTORY, rows, &n) < 0)
 		n = 0;
 	for (int i = 0; i < n; i++) {
@@ -365,6 +383,7 @@ int flush(struct watcher *w)
 		unwant_act(w, e);
 		entry_due(w, e, w->now.mono); /* its deadline counts from now */
 	}
+	asks_flush(w);
 	while ((e = LIST_FIRST(&w->changed)) != NULL) {
 		LIST_REMOVE(e, changed);
 		e->touched = e->row_dirty = false;

@@ -17,20 +17,17 @@
 #include "store/statefiles.h"
 
 #define EVENTS 64
-#define WATCH_BUDGET 512 /* names looked at before the rest of the loop has its turn */
 /* A clock that counts suspend got this far ahead of one that doesn't: the host slept. */
 #define SUSPEND_MIN LEASE_NS_PER_S
 /* How often room is made in a tree that is nearly full: it takes a look at all that is in it. */
 #define ROOM_EVERY (INT64_C(10) * LEASE_NS_PER_S)
-/* How often the folders are read where inotify can't be had. */
-#define POLL LEASE_NS_PER_S
 
 static bool quiet(struct watcher *w)
 {
 	return entry_next(w, NULL) == NULL && w->rests.n == 0;
 }
 
-static int64_t checkpoint_every(struct watcher *w)
+int64_t one_grace(struct watcher *w)
 {
 	struct policy p;
 
@@ -49,14 +46,16 @@ static int64_t next_wake(struct watcher *w)
 		at = rest;
 	if (w->admit_at < at)
 		at = w->admit_at;
-	if (!quiet(w) && w->checkpoint + checkpoint_every(w) < at)
-		at = w->checkpoint + checkpoint_every(w);
+	if (!quiet(w) && w->checkpoint + one_grace(w) < at)
+		at = w->checkpoint + one_grace(w);
 	if (w->hold_wall != 0 && w->judge.hold_until < at)
 		at = w->judge.hold_until;
+	if (w->silence.tripped > 0 && w->silence.next < at)
+		at = w->silence.next;
 	if (w->prune_at < at)
 		at = w->prune_at;
-	if (w->scan_at < at)
-		at = w->scan_at;
+	if (hearing_wake(w) < at)
+		at = hearing_wake(w);
 	struct doubt *d = TAILQ_FIRST(&w->doubts);
 	if (d && d->due < at)
 		at = d->due;
@@ -84,7 +83,7 @@ static void set_timer(struct watcher *w)
 /* Asleep, or starved: nobody is judged by a silence during which we could not have heard. */
 static void saw_time(struct watcher *w, int64_t woke_for)
 {
-	int64_t grace = checkpoint_every(w), skew = w->now.boot - w->now.mono;
+	int64_t grace = one_grace(w), skew = w->now.boot - w->now.mono;
 	const char *what = NULL;
 
 	if (skew - w->skew > SUSPEND_MIN)
@@ -143,29 +142,17 @@ static void signals_read(struct watcher *w)
 	}
 }
 
-static void saw_name(void *arg, enum watch_kind kind, const char *name)
-{
-	struct watcher *w = arg;
-
-	if (kind == WATCH_RESCAN)
-		w->rescan = true;
-	else if (!w->broken)
-		scan_name(w, kind, name);
-}
-
 static void dispatch(struct watcher *w, struct source *s)
 {
 	uint64_t ticks;
 
 	switch (s->kind) {
-	case SRC_WATCH: {
-		int r = watch_read(w->watch, WATCH_BUDGET, saw_name, w);
-		if (r < 0) {
-			log_err("inotify: %s: everything is looked at anew", strerror(-r));
-			w->rescan = true;
-		}
+	case SRC_WATCH:
+		w->hearing.unread = true;
 		break;
-	}
+	case SRC_MOUNTS:
+		w->hearing.place_at = w->now.mono;
+		break;
 	case SRC_TIMER:
 		if (read(s->fd, &ticks, sizeof(ticks)) > 0)
 			w->timer_set = LEASE_NEVER;
@@ -229,49 +216,10 @@ static void upkeep(struct watcher *w)
 
 static void checkpoint(struct watcher *w)
 {
-	if (quiet(w) || w->now.mono - w->checkpoint < checkpoint_every(w))
+	if (quiet(w) || w->now.mono - w->checkpoint < one_grace(w))
 		return;
 	if (checkpoint_write(w) < 0)
 		log_err("the checkpoint cannot be written: %s", registry_error(w->registry));
-}
-
-static int open_watch(struct watcher *w)
-{
-	int fd, r = watch_open(&w->house.tree, &w->watch, &fd);
-
-	w->scan_at = LEASE_NEVER;
-	if (r == 0)
-		return source_add(w, &w->inotify, SRC_WATCH, fd, NULL);
-	log_err("inotify cannot be had (%s; see fs.inotify.max_user_instances): the folders are read every "
-		"second instead",
-		strerror(-r));
-	w->scan_at = w->now.mono + POLL;
-	return 0;
-}
-
-/* A folder of the tree was moved or removed under us: another is made in its place. The tree itself is given up. */
-static void tree_lost(struct watcher *w)
-{
-	char err[256];
-	int r = house_reopen(&w->paths, &w->house, err);
-
-	if (r < 0) {
-		log_err("%s: ending; leases stand as they are", err);
-		w->broken = true;
-		return;
-	}
-	log_warn("a folder of %s was moved or removed: it is there again, and everything is looked at anew", w->paths.notices);
-	(void)epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->inotify.fd, NULL);
-	w->inotify.fd = -1;
-	watch_close(w->watch);
-	w->watch = NULL;
-	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e))
-		e->watched = false; /* none at rest is watched */
-	if ((r = open_watch(w)) < 0) {
-		log_err("cannot watch: %s", strerror(-r));
-		w->broken = true;
-	}
-	w->rescan = true;
 }
 
 static bool turn(struct watcher *w, struct epoll_event *events, int n)
@@ -287,14 +235,8 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 		if (s->fd >= 0)
 			dispatch(w, s);
 	}
-	while (w->watch && watch_lost(w->watch) && !w->broken)
-		tree_lost(w);
-	if (w->scan_at <= w->now.mono) {
-		w->scan_at = w->now.mono + POLL;
-		w->rescan = true;
-	}
-	if (w->rescan && !w->broken)
-		scan_all(w);
+	hearing_turn(w);
+	rescan_turn(w);
 	scan_doubts(w);
 	sweep_run(w);
 	look_at_due(w);
@@ -303,6 +245,25 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 	look_at_due(w); /* what was admitted or asked for in this turn */
 	upkeep(w);
 	checkpoint(w);
+	degraded_tell(w);
+	return turn_commit(w) && flush(w) == 0;
+}
+
+/*
+ * Who is due was judged already; who came meanwhile is found now, all of them before any event tells of one that came
+ * since. The watch came first, so what is made while we scan is seen twice rather than never.
+ */
+static bool first_turn(struct watcher *w)
+{
+	clock_read(&w->now);
+	if (!turn_begin(w))
+		return false;
+	scan_all(w);
+	hearing_turn(w);
+	look_at_due(w);
+	if (w->admit)
+		admit_run(w);
+	degraded_tell(w);
 	return turn_commit(w) && flush(w) == 0;
 }
 
@@ -351,7 +312,7 @@ static int open_sources(struct watcher *w)
 		return r;
 	if ((r = source_add(w, &w->peer, SRC_PEER, w->peer.fd, NULL)) < 0)
 		return r;
-	return open_watch(w);
+	return hearing_open(w);
 }
 
 static void registry_waits(void *arg, int seconds)
@@ -359,8 +320,8 @@ static void registry_waits(void *arg, int seconds)
 	const struct watcher *w = arg;
 
 	if (seconds == 0)
-		log_warn("%s: somebody else holds it for writing (a shell with an open transaction?): nothing is decided until it "
-			 "is free; in half a minute the daemon ends", w->paths.db);
+		log_warn("%s: somebody else holds it for writing (an open transaction in a shell?): nothing is decided "
+			 "until it is free; in half a minute the daemon ends", w->paths.db);
 	else
 		log_note("%s: waited for it for %d s", w->paths.db, seconds);
 }
@@ -390,14 +351,12 @@ static int begin(struct watcher *w)
 	w->judge.observe_every = settings_daemon(w->settings)->observe_every;
 	if (rest_begin(w) < 0 || !turn_begin(w))
 		return -1;
-	if (restart_load(w) < 0) {
-		log_err("%s: cannot be read: %s. Nothing was decided and nothing ended: see \"It does not start\" in the runbook",
-			w->paths.db, registry_error(w->registry));
+	if ((r = restart_load(w)) < 0) {
+		log_err("%s: %s: %s. Nothing was decided and nothing ended: see \"It does not start\" in the runbook",
+			w->paths.db, r == -EBADMSG ? "is damaged" : "cannot be read", registry_error(w->registry));
 		return -1;
 	}
 	hold_load(w);
-	/* The watch came first, so what is made while we scan is seen twice rather than never. */
-	scan_all(w);
 	look_at_due(w);
 	if (w->admit)
 		admit_run(w);
@@ -405,6 +364,7 @@ static int begin(struct watcher *w)
 	if (!turn_commit(w) || flush(w) < 0)
 		return -1;
 	beacon_write(w);
+	degraded_tell(w);
 	return 0;
 }
 
@@ -424,20 +384,25 @@ int watcher_run(struct watcher *w)
 	RB_INIT(&w->by_id);
 	RB_INIT(&w->by_due);
 	RB_INIT(&w->users);
+	RB_INIT(&w->silence.parties);
+	TAILQ_INIT(&w->silence.leases);
+	TAILQ_INIT(&w->silence.ended);
 	LIST_INIT(&w->changed);
 	LIST_INIT(&w->drowsy);
 	TAILQ_INIT(&w->out);
 	TAILQ_INIT(&w->requests);
 	LIST_INIT(&w->execs);
 	LIST_INIT(&w->execs_over);
+	STAILQ_INIT(&w->replies);
 	LIST_INIT(&w->flights);
 	SLIST_INIT(&w->runtimes);
 	TAILQ_INIT(&w->doubts);
 	w->timer_set = w->admit_at = LEASE_NEVER;
+	w->mounts.fd = w->inotify.fd = -1;
 	int r = 1;
 	if (begin(w) == 0) {
 		say_ready(w);
-		r = loop(w);
+		r = first_turn(w) ? loop(w) : 1;
 	}
 	/* What it knew at the end is worth a restart's time: nothing of this downtime is older than now. */
 	if (w->registry && !w->broken) {

@@ -20,6 +20,8 @@
 
 #include "conf/settings.h"
 #include "core/rest.h"
+#include "core/view.h"
+#include "hearing.h"
 #include "lease/duration.h"
 #include "os/clock.h"
 #include "rests.h"
@@ -39,7 +41,7 @@
 #define ENDED_KEEP (INT64_C(3600) * LEASE_NS_PER_S) /* the state file of a lease that is over stays this long */
 
 /* What an epoll event belongs to. */
-enum source_kind { SRC_WATCH, SRC_TIMER, SRC_SIGNAL, SRC_PEER, SRC_LEADER, SRC_WORK, SRC_WAITER, SRC_EXEC };
+enum source_kind { SRC_WATCH, SRC_MOUNTS, SRC_TIMER, SRC_SIGNAL, SRC_PEER, SRC_LEADER, SRC_WORK, SRC_WAITER, SRC_EXEC };
 struct source {
 	enum source_kind kind;
 	int fd; /* -1 = none */
@@ -59,8 +61,13 @@ struct entry {
 	uint64_t serial;	/* of the act that act_deadline is for */
 	bool stat_sent;		/* its runtime was asked: a session, whether it lives; else where its CPU is read */
 	bool unplaced;		/* it was at rest, or taken up after a restart: where its CPU is read is to be asked for */
+	bool counted;		/* among those that may fall silent: see breaker-count.c */
+	bool held;		/* due by silence, and the breaker holds it: its state file says so */
+	struct party *silent;	/* marked: its ttl is nearly over; NULL = not */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
-	bool watched, polled;	/* the lock's own watch; where there is none, it is looked at every second */
+	bool missed;		/* its lock was not in active/ when its silence was to end it: the next time it does */
+	bool watched, polled;	/* the lock's own watch; where it is not enough, it is looked at every second */
+	int lock_error;		/* errno: why it should be watched and can't be; 0 = it can */
 	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */
 	bool by_pam;		/* a session: its close was PAM's, not a hand's */
 	bool notice;		/* a session: its notice file stands */
@@ -73,6 +80,7 @@ struct entry {
 	bool drowsy;		/* among w->drowsy */
 	TAILQ_ENTRY(entry) request; /* REQUESTED: among w->requests */
 	TAILQ_ENTRY(entry) out; /* waits for a free act */
+	TAILQ_ENTRY(entry) silents;
 	bool in_out;
 };
 
@@ -83,8 +91,17 @@ struct exec {
 	struct lease_process process;
 	uint32_t uid;
 	bool waits;		/* for its lease to be active; then ACT_ENTER is sent */
-	uint64_t serial;	/* of that; 0 = not sent */
+	uint64_t serial;	/* of that; 0 = not sent, or answered */
 	LIST_ENTRY(exec) all;
+};
+
+/* What is told of an ask once the commit has made it true. */
+struct reply {
+	char ask[LEASE_ID_SIZE];
+	bool told;		/* answer is one; an exec's comes later */
+	bool taken;		/* its file in queue/ has been read, and goes */
+	struct ask_answer answer;
+	STAILQ_ENTRY(reply) all;
 };
 
 /* A new file that is no lock, or not yet: whoever writes one by hand makes it empty first. Judged at a second look. */
@@ -124,6 +141,9 @@ struct user {
 	int strays;		/* files of theirs that are no lock, in this window */
 	int64_t strays_from;
 	int64_t ration[RATIONS]; /* mono; when it will be full again */
+	struct breaker breaker; /* for mass silence of theirs alone */
+	struct breaker_count silence;
+	int silents;		/* leases of theirs that are marked */
 	TAILQ_HEAD(, keepsake) kept; /* oldest first */
 	int n_kept;
 	RB_ENTRY(user) by_uid;
@@ -144,6 +164,21 @@ struct runtime {
 	uint32_t caps;
 	char line[256]; /* why it does not */
 	SLIST_ENTRY(runtime) all;
+};
+
+/* What breaker.c and breaker-count.c keep. */
+struct silence {
+	RB_HEAD(parties, party) parties;
+	TAILQ_HEAD(, entry) leases; /* the marked; those looked at last come last */
+	int n, left;		    /* of them; of these are still to be looked at, for a question that waits */
+	TAILQ_HEAD(, party) ended;  /* that had a lease end by silence within the last window; oldest first */
+	struct breaker_count count;
+	int64_t fresh_at;	    /* mono; the last slice of looks */
+	int64_t unseen;		    /* mono; what was due by then has not been looked at since the start; 0 = all was */
+	int looked;		    /* leases at rest that were, since the start */
+	int tripped;		    /* for all users, or for one of them */
+	int64_t next;		    /* mono; when the first of these is over */
+	const struct breaker *shown; /* of these, what is told everywhere; NULL = none */
 };
 
 /* What all leases at rest are woken for, so many a turn: new settings, a hold that is to stand in their state files. */
@@ -172,15 +207,17 @@ struct watcher {
 	struct registry *registry;
 	struct watch *watch;
 	int epoll;
-	struct source timer, signals, inotify, peer;
+	struct source timer, signals, inotify, mounts, peer;
 	struct clock_now now;
 	int64_t skew;	    /* boot - mono, as last seen: grows by a suspend */
 	int64_t timer_set;  /* what the timerfd is set to; LEASE_NEVER = off */
 	struct judge judge;
+	struct silence silence;
 	int64_t hold_wall;  /* wall ns; 0 = no hold */
 	char hold_by[64];
 	int64_t checkpoint; /* mono; the last one written */
-	int64_t scan_at;    /* mono; without inotify the folders are read this often; LEASE_NEVER = events come */
+	struct hearing hearing;
+	struct rescan scan;
 	int64_t prune_at;   /* mono; state files and archive */
 	int64_t room_at;    /* mono; not before this is room made in the tree again */
 	int64_t last_kept;  /* mono; when a state file was last left to be pruned (a lease ended, an ask was answered) */
@@ -197,6 +234,7 @@ struct watcher {
 	int64_t away;	    /* ns without a daemon in this boot, in all */
 	TAILQ_HEAD(, entry) out, requests;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
+	STAILQ_HEAD(, reply) replies; /* of this turn, in order */
 	LIST_HEAD(, flight) flights;
 	SLIST_HEAD(, runtime) runtimes;
 	TAILQ_HEAD(doubts, doubt) doubts; /* oldest first, so the first is due first */
@@ -205,7 +243,8 @@ struct watcher {
 	int starting;	/* leases in STARTING */
 	int64_t admit_at;	/* mono; when a user's next start may be admitted that was not now */
 	uint64_t serial, admissions;
-	bool rescan, stop, broken;
+	bool rescan; /* everything is to be looked at anew */
+	bool stop, broken;
 	bool unreadable; /* the registry has leases that cannot be read: nothing is done to what is theirs */
 	bool admit;	/* somebody came, or a place was freed: admission is to look, in this turn or at once in the next */
 	int ready_fd;	/* written to once when ready; -1 = nobody waits */
@@ -213,11 +252,13 @@ struct watcher {
 
 /* watcher.c. Runs until told to stop; 0 = in good order. Takes w over. */
 int watcher_run(struct watcher *w);
+int64_t one_grace(struct watcher *w); /* the renew_grace of [defaults] */
 
 /* entry.c: the leases in memory. */
-struct entry *entry_find(struct watcher *w, const char *id); /* wakes it; NULL with w->broken: its row cannot be read */
+struct entry *entry_find(struct watcher *w, const char *id); /* wakes it; NULL with w->broken: the registry fails */
 bool entry_known(struct watcher *w, const char *id);	     /* wakes nobody */
 struct entry *entry_next(struct watcher *w, struct entry *e); /* all that are awake, by id; NULL starts */
+struct entry *entry_after(struct watcher *w, const char *id); /* the first with a larger id; that one may be gone */
 struct entry *entry_first_due(struct watcher *w);
 struct entry *entry_next_due(struct entry *e);
 /* In the tree of ids, not yet counted as its user's; NULL = no memory. */
@@ -226,6 +267,7 @@ void entry_free(struct watcher *w, struct entry *e);
 void entry_due(struct watcher *w, struct entry *e, int64_t at);
 void entry_changed(struct watcher *w, struct entry *e);
 struct user *user_get(struct watcher *w, uint32_t uid);
+struct user *user_next(struct watcher *w, struct user *u); /* NULL starts */
 int source_add(struct watcher *w, struct source *s, enum source_kind kind, int fd, void *owner);
 void source_drop(struct watcher *w, struct source *s);
 
@@ -255,10 +297,28 @@ void sweep_begin(struct watcher *w, bool policies, bool views);
 void sweep_unshown(struct watcher *w);
 bool sweeping(const struct watcher *w);
 void sweep_run(struct watcher *w);
+/* hearing.c: events, that they come, and what is done where they don't. */
+int hearing_open(struct watcher *w);
+void hearing_read(struct watcher *w);
+void hearing_turn(struct watcher *w);
+int64_t hearing_wake(struct watcher *w); /* mono; the next of the looks that it needs; LEASE_NEVER = none */
+
+/* degraded.c: what is wrong with that. */
+void degraded_set(struct watcher *w, enum trouble t, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void degraded_clear(struct watcher *w, enum trouble t);
+void degraded_tell(struct watcher *w); /* at the end of a turn: log and beacon */
+void degraded_words(const struct watcher *w, char *buf, size_t size); /* "" = nothing */
+void degraded_lock(struct watcher *w, struct entry *e, int error); /* errno of its watch; 0 = it has one, or needs none */
+void degraded_lease(const struct entry *e, char buf[LEASE_WHY_SIZE]); /* "" = nothing */
+
+/* rescan.c */
+void rescan_turn(struct watcher *w);
+int64_t rescan_wake(const struct watcher *w);
+void scan_all(struct watcher *w); /* at the start: all of it at once */
 
 /* scan.c: names. */
 void scan_name(struct watcher *w, enum watch_kind kind, const char *name);
-void scan_all(struct watcher *w);
+int scan_folder(const struct watcher *w, enum watch_kind kind); /* queue/ or active/ */
 void scan_doubts(struct watcher *w); /* the second looks that are due */
 /* true: it gets a second look, do nothing now */
 bool scan_doubt(struct watcher *w, enum watch_kind kind, const char *name, uint32_t uid);
@@ -269,9 +329,39 @@ void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, c
 
 /* judge.c: looking at a lease and asking for the verdict. */
 void look(struct watcher *w, struct entry *e);
+int64_t look_credit(struct watcher *w, struct lease *l, int64_t mtime); /* lease_looked, also of what came in this turn */
 void look_at_lock(struct watcher *w, struct entry *e); /* of this, only what the tree says of its lock */
 void look_at_due(struct watcher *w);
 enum event beat_of(const struct lease *l); /* what a beat is for it */
+bool beat_matters(const struct lease *l); /* its next beat must be seen at once */
+
+/* breaker-count.c: who is silent. */
+/* After each look: marks a lease that has fallen silent. Gives when it will have (LEASE_NEVER: it has, or never). */
+int64_t breaker_look(struct watcher *w, struct entry *e);
+/* After each step; expires: when its ttl was over before it. */
+void breaker_stepped(struct watcher *w, struct entry *e, enum event ev, int64_t expires);
+/* The same of one at rest, which is never marked: when it is due it must be awake. */
+int64_t breaker_look_at_rest(struct watcher *w, const struct lease *l);
+void breaker_count_at_rest(struct watcher *w, struct user *u); /* one that was never awake */
+void breaker_count(struct watcher *w, struct entry *e); /* of this, whether it lives */
+/* Whether one whose ttl is over at `expires` counts, and is held: not, when it has had its hold. */
+bool breaker_counted(const struct watcher *w, const struct entry *e, int64_t expires);
+/* u NULL: of all users. Forgets what ended by silence before that time. */
+void breaker_forget(struct watcher *w, const struct user *u, int64_t before);
+/* Who is spent counts no longer, and all of the silent are judged anew. */
+void breaker_recount(struct watcher *w, const struct user *u);
+
+/* breaker.c: mass silence; core/breaker.h says what it is about. */
+const struct breaker_rule *breaker_rule(const struct watcher *w);
+void breaker_taken_up(struct watcher *w, struct user *u, struct entry *e); /* one of the registry's; NULL: it rests */
+struct breaker breaker_of(const struct watcher *w, const struct entry *e); /* what it is judged by */
+enum breaker_says { BREAKER_REAP, BREAKER_HOLD, BREAKER_WAIT };
+/* Whether a lease that is due by silence is reaped. WAIT: ask again in the next turn. */
+enum breaker_says breaker_ask(struct watcher *w, const struct entry *e);
+void breaker_tick(struct watcher *w); /* ends a trip whose time is over, or whose reason has gone */
+bool breaker_let_go(struct watcher *w, uint32_t uid); /* by hand; false: it had not tripped */
+void breaker_hold_over(struct watcher *w); /* a hold was lifted or is over: what it held is not held again */
+void breaker_load(struct watcher *w); /* before all leases */
 
 /* admit.c */
 /* final: a second look; what is wrong with it now is judged. */
@@ -282,6 +372,7 @@ void admit_add(struct watcher *w, struct entry *e);  /* a new one, or one of the
 /* New settings for one that lives: what would be due by them now gets a fresh full period. True: something would be. */
 bool admit_policy_take(struct watcher *w, struct entry *e);
 void runtimes_ask_again(struct watcher *w); /* of those that did not work */
+bool runtime_hibernates(struct watcher *w, const char *name); /* as far as is known: it may not have answered yet */
 
 /* life.c: pidfds of leaders, keepers, waiters. */
 void life_follow(struct watcher *w, struct entry *e);
@@ -319,6 +410,7 @@ int send_request(struct watcher *w, struct act_request *r);
 
 /* asks.c */
 void ask_receive(struct watcher *w, const char *name);
+void asks_flush(struct watcher *w); /* after the commit: the answers */
 void ask_execs_enter(struct watcher *w, struct user *u); /* as many of a user's as may be let in now */
 void ask_lease_active(struct watcher *w, const struct entry *e);
 void ask_entered(struct watcher *w, const struct act_answer *a);
@@ -331,11 +423,11 @@ void hold_over(struct watcher *w); /* lifts one whose time has come */
 
 /* restart.c */
 int restart_load(struct watcher *w);
-void row_unreadable(struct watcher *w); /* says so, and what registry_error has of it */
+bool unreadable(struct watcher *w, const char *id); /* of a lease whose row cannot be read */
+void unreadable_found(struct watcher *w);	    /* registry_error says which */
 
 /* tidy.c: state files of what is over, and after a start those that are missing or lie. */
 void tidy_begin(struct watcher *w, bool first);
 void tidy_run(struct watcher *w);
-bool unreadable(struct watcher *w, const char *id); /* of a lease whose row cannot be read */
 
 #endif

@@ -37,7 +37,7 @@ _klease()
 	--profile | --label | --surface | --limit) return ;;
 	esac
 	case $cmd in
-	'') words='create run exec renew release list show wait events ledger session init hold help --notices --user --help --version' ;;
+	'') words='create run exec renew release list show wait events ledger session init hold breaker help --notices --user --help --version' ;;
 	create) words='--profile --ttl --session --priority --label --surface --leader --linger --usage --wait --json' ;;
 	run) words='--profile --ttl --session --priority --label --surface --linger --usage --wait --no-daemon-ok' ;;
 	exec) words="--timeout $(_klease_ids)" ;;
@@ -51,7 +51,8 @@ _klease()
 	session) words="start beat archive list --surface --leader --ttl --linger --label --agent --shell --json --quiet --verbose $(_klease_ids)" ;;
 	init) words='--dry-run' ;;
 	hold) words='--for --lift' ;;
-	help) words='create run exec renew release list show wait events ledger session init hold' ;;
+	breaker) words='--release' ;;
+	help) words='create run exec renew release list show wait events ledger session init hold breaker' ;;
 	esac
 	[[ $cmd && $cmd != help ]] && words+=' --notices --help'
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

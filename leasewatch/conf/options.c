@@ -60,6 +60,7 @@ const struct section_kind section_kinds[] = {
 	{ "profile", true },
 	{ "observe", false },
 	{ "admission", false },
+	{ "breaker", false },
 	{ NULL, false },
 };
 
@@ -70,6 +71,8 @@ const struct option_row option_table[] = {
 	  "The notices tree, where the command line does not say.", 0, 0, false },
 	{ "daemon", "archive_keep", OPT_DURATION, "30d", "> 0",
 	  "How long locks of leases that are over stay in archive/.", 1, D_MAX, false },
+	{ "daemon", "network", OPT_BOOL, "no", "yes or no",
+	  "Whether the tree may be on a network file system; it is read every second then.", 0, 0, false },
 	LEASE_ROWS("defaults", GIVEN),
 	RUNTIME_ROW("defaults", GIVEN),
 	LEASE_ROWS("surface", INHERITED),
@@ -83,6 +86,14 @@ const struct option_row option_table[] = {
 	  "How long a request may wait before it is denied.", 1, D_MAX, false },
 	{ "admission", "quota_leases", OPT_INT, "1000", "1-1000000, or none",
 	  "How many locks a user may have in queue/ and active/ together.", 1, 1000000, true },
+	{ "breaker", "share", OPT_SHARE, "0.5", "> 0, at most 1; or a percentage",
+	  "No lease is reaped for a silence that more than this share of all sessions share.", 1, 1000000, false },
+	{ "breaker", "minimum", OPT_INT, "5", "1-1000000",
+	  "Fewer silent sessions than this are reaped, whatever their share.", 1, 1000000, false },
+	{ "breaker", "window", OPT_DURATION, "1m", "> 0",
+	  "Sessions that would end within this time are silent together.", 1, D_MAX, false },
+	{ "breaker", "hold", OPT_DURATION, NULL, "> 0",
+	  "How long they are held at most; where it is not said, the ttl of [defaults].", 1, D_MAX, false },
 	{ NULL, NULL, OPT_TEXT, NULL, NULL, NULL, 0, 0, false },
 };
 

@@ -266,6 +266,19 @@ static char *reader(char *str, int num, void *stream)
 	return str;
 }
 
+static void fill_breaker(struct settings *s)
+{
+	struct section *breaker = section_find(s, "breaker", "");
+	const struct value *hold = section_value(breaker, "hold");
+
+	if (!hold->text)
+		hold = section_value(section_find(s, "defaults", ""), "ttl");
+	s->daemon.breaker = (struct breaker_rule){ .share = section_value(breaker, "share")->num,
+						   .minimum = section_value(breaker, "minimum")->num,
+						   .window = section_value(breaker, "window")->num,
+						   .hold = hold->num };
+}
+
 static void fill_daemon(struct settings *s)
 {
 	struct section *daemon = section_find(s, "daemon", ""), *admission = section_find(s, "admission", "");
@@ -277,10 +290,12 @@ static void fill_daemon(struct settings *s)
 		snprintf(d->notices[0], sizeof(d->notices[0]), "%s", notices->text);
 		d->n_notices = 1;
 	}
+	d->network = section_value(daemon, "network")->num != 0;
 	d->archive_keep = section_value(daemon, "archive_keep")->num;
 	d->queue_timeout = section_value(admission, "queue_timeout")->num;
 	d->quota_leases = (int)section_value(admission, "quota_leases")->num;
 	d->observe_every = section_value(section_find(s, "observe", ""), "every")->num;
+	fill_breaker(s);
 }
 
 static int line_of(const char *buf, const char *at)

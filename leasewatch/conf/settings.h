@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "core/breaker.h"
 #include "core/policy.h"
 
 struct settings; /* opaque: freed whole */
@@ -22,9 +23,11 @@ struct settings_daemon {
 	int n_notices;
 	char notices[8][512];  /* extra trees are a later issue: more than one is an error that says so */
 	int64_t archive_keep;  /* 30d */
+	bool network;          /* the tree may be on another machine's file system */
 	int64_t queue_timeout; /* [admission] queue_timeout */
 	int quota_leases;      /* a user's locks in queue/ and active/ together; -1 = none */
 	int64_t observe_every; /* [observe] every */
+	struct breaker_rule breaker; /* [breaker] */
 };
 
 /* line 0: the file as a whole. what is plain ASCII, without a newline. */
@@ -50,7 +53,7 @@ void settings_dump(const struct settings *s, FILE *out);
 /* The table, for the manual's test and for completions. */
 /* clang-format off */
 enum option_type {
-	OPT_DURATION, OPT_DURATION_OR_NEVER, OPT_INT, OPT_PERCENT, OPT_WORD, OPT_USAGE, OPT_PATH, OPT_TEXT
+	OPT_DURATION, OPT_DURATION_OR_NEVER, OPT_INT, OPT_PERCENT, OPT_SHARE, OPT_BOOL, OPT_WORD, OPT_USAGE, OPT_PATH, OPT_TEXT
 };
 /* clang-format on */
 struct option_row {
@@ -60,7 +63,7 @@ struct option_row {
 	const char *deflt; /* as written in a file; NULL = none */
 	const char *range; /* for people: "> 0", "0-9", … */
 	const char *sentence;
-	int64_t min, max; /* durations in ns, percentages in millionths, integers as they are; else 0, 0 */
+	int64_t min, max; /* durations in ns, percentages and shares in millionths, integers as they are; else 0, 0 */
 	bool none;        /* the word `none` may stand for the number: a duration of 0, an integer of -1 */
 };
 extern const struct option_row option_table[]; /* ends with section NULL */

@@ -9,7 +9,8 @@
 #include "conf/value.h"
 #include "lease/duration.h"
 
-#define PPM_PER_PERCENT 10000
+#define PPM 1000000
+#define PPM_PER_PERCENT (PPM / 100)
 
 const char *value_quote(char buf[VALUE_QUOTE_SIZE], const char *s)
 {
@@ -146,6 +147,36 @@ static int percent_value(const struct option_row *row, const char *text, int64_t
 	return 0;
 }
 
+/* "0.5", or "50%": up to six digits behind the point. */
+static int share_value(const struct option_row *row, const char *text, int64_t *ret, char what[VALUE_WHAT_SIZE])
+{
+	static const char right[] = "write a number up to 1, like 0.5, or a percentage, like 50%";
+	const char *p = text;
+	int64_t n = 0, unit = PPM;
+
+	if (*text && text[strlen(text) - 1] == '%')
+		return percent_value(row, text, ret, what);
+	if (!isdigit((unsigned char)*p))
+		return wrong(what, text, "is no share", right);
+	for (; isdigit((unsigned char)*p); p++) {
+		n = n * 10 + (*p - '0');
+		if (n > row->max / PPM)
+			return out_of_range(row, text, what);
+	}
+	n *= PPM;
+	if (*p == '.')
+		for (p++; isdigit((unsigned char)*p) && unit > 1; p++) {
+			unit /= 10;
+			n += (*p - '0') * unit;
+		}
+	if (*p || p[-1] == '.')
+		return wrong(what, text, "is no share", right);
+	if (n < row->min || n > row->max)
+		return out_of_range(row, text, what);
+	*ret = n;
+	return 0;
+}
+
 static int path_value(const char *text, char what[VALUE_WHAT_SIZE])
 {
 	const struct settings_daemon *d = NULL;
@@ -174,6 +205,13 @@ int value_parse(const struct option_row *row, const char *text, int64_t *ret, ch
 		return int_value(row, text, ret, what);
 	case OPT_PERCENT:
 		return percent_value(row, text, ret, what);
+	case OPT_BOOL:
+		if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
+			return wrong(what, text, "is neither yes nor no", row->range);
+		*ret = strcmp(text, "yes") == 0;
+		return 0;
+	case OPT_SHARE:
+		return share_value(row, text, ret, what);
 	case OPT_USAGE:
 		if (lease_usage_parse(text, &usage) < 0)
 			return wrong(what, text, "is no source of use", "write explicit, observed or hybrid");

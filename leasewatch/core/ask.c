@@ -8,7 +8,7 @@
 static const char *const verbs[ASK_VERBS] = {
 	[ASK_NONE] = "",	   [ASK_EXEC] = "exec",	  [ASK_RESUME] = "resume",
 	[ASK_HIBERNATE] = "hibernate", [ASK_RENEW] = "renew", [ASK_HOLD] = "hold",
-	[ASK_UNHOLD] = "unhold",
+	[ASK_UNHOLD] = "unhold",   [ASK_BREAKER_RELEASE] = "breaker-release",
 };
 
 const char *ask_verb_name(enum ask_verb v)
@@ -98,7 +98,8 @@ static int take_ask(void *what, const struct lease_pair *p, struct lease_error *
 		for (int v = ASK_NONE + 1; v < ASK_VERBS; v++)
 			if (strcmp(verbs[v], p->value) == 0)
 				a->verb = (enum ask_verb)v;
-		return a->verb ? 0 : fields_bad(err, p->line, "verb: exec, resume, hibernate, renew, hold or unhold");
+		return a->verb ? 0 : fields_bad(err, p->line, "verb: exec, resume, hibernate, renew, hold, unhold or "
+							      "breaker-release");
 	}
 	if (strcmp(p->key, "lease") == 0) {
 		if (!lease_id_valid(p->value))
@@ -131,7 +132,7 @@ int ask_parse(const char *buf, size_t len, struct ask *ret, struct lease_error *
 		return r;
 	if (a.verb == ASK_NONE)
 		return fields_bad(err, 0, "no verb");
-	if (!a.lease[0] && a.verb != ASK_HOLD && a.verb != ASK_UNHOLD)
+	if (!a.lease[0] && a.verb != ASK_HOLD && a.verb != ASK_UNHOLD && a.verb != ASK_BREAKER_RELEASE)
 		return fields_bad(err, 0, "this verb needs lease=ID");
 	if (a.verb == ASK_EXEC && (a.process.pid <= 1 || a.process.start == 0 || !a.boot[0]))
 		return fields_bad(err, 0, "exec needs pid=, pid_start= and boot=");

@@ -167,6 +167,59 @@ static void why_silence(struct lease_text *t, const struct lease *l, int64_t now
 	lease_text_add(t, l->lock_lost ? "), lock lost" : ")");
 }
 
+static void why_held(struct lease_text *t, const struct breaker *b)
+{
+	char words[BREAKER_WORDS];
+
+	breaker_words(b, words);
+	lease_text_add(t, "; held by the breaker, ");
+	lease_text_add(t, words);
+	if (b->by < 0)
+		return;
+	lease_text_add(t, ", let go by uid ");
+	lease_text_add_number(t, (uint64_t)b->by);
+}
+
+/*
+ * Due by silence, but so are most others: it is put off until the breaker lets go, and hibernated meanwhile, once.
+ * True when that is to be done now.
+ */
+static bool held_by_breaker(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v,
+			    struct lease_text *t)
+{
+	int64_t due = latest(latest(lease_expires(l), j->hold_until), j->grace_until);
+
+	if (now < due) {
+		v->look_at = sooner(v->look_at, due);
+		return false;
+	}
+	v->held = true;
+	v->look_at = sooner(v->look_at, j->breaker.until);
+	if (l->spared || l->record.is_session || (l->state != ST_ACTIVE && l->state != ST_IDLE))
+		return false;
+	v->event = EV_BREAKER;
+	why_silence(t, l, now);
+	why_held(t, &j->breaker);
+	lease_text_add(t, ": hibernated, not reaped");
+	return true;
+}
+
+/* Whoever lingers is silent because its session or leader is over. */
+static bool ends_by_silence(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v,
+			    struct lease_text *t)
+{
+	int64_t expires = lease_expires(l);
+
+	if (l->state != ST_LINGERING && breaker_holds(&j->breaker, expires, now))
+		return held_by_breaker(l, j, now, v, t);
+	if (!ends(v, j, now, expires, true, EV_EXPIRY_DUE))
+		return false;
+	why_silence(t, l, now);
+	if (l->state != ST_LINGERING && breaker_held(&j->breaker, expires))
+		why_held(t, &j->breaker);
+	return true;
+}
+
 /* The limits that end a living lease, the strongest first. */
 static bool ends_by_time(const struct lease *l, const struct judge *j, int64_t now, struct verdict *v, struct lease_text *t)
 {
@@ -183,10 +236,8 @@ static bool ends_by_time(const struct lease *l, const struct judge *j, int64_t n
 		add_duration(t, p->linger);
 		return true;
 	}
-	if (ends(v, j, now, lease_expires(l), true, EV_EXPIRY_DUE)) {
-		why_silence(t, l, now);
+	if (ends_by_silence(l, j, now, v, t))
 		return true;
-	}
 	if (l->state == ST_HIBERNATED &&
 	    ends(v, j, now, later(l->since, p->hibernated_retention), false, EV_RETENTION_DUE)) {
 		lease_text_add(t, "hibernated for hibernated_retention ");
@@ -337,7 +388,7 @@ static void credit_renewal(struct lease *l, int64_t at)
 		return;
 	l->renewed = at;
 	l->restart_credit = 0;
-	l->warned = false;
+	l->warned = l->spared = false;
 }
 
 void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t wall, const char *why)
@@ -366,6 +417,8 @@ void lease_apply(struct lease *l, enum event e, int64_t at, int64_t now, int64_t
 	}
 	if (e == EV_LOCK_FOUND)
 		l->lock_lost = false;
+	if (e == EV_BREAKER)
+		l->spared = true;
 	if (e == EV_LEADER_DIED || e == EV_STOPPED || e == EV_RELEASED)
 		l->work_ended = l->work_ended != 0 ? l->work_ended : at;
 	if (c->actions & AC_BACKOFF) {

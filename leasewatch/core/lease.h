@@ -14,6 +14,7 @@
 #ifndef CORE_LEASE_H
 #define CORE_LEASE_H
 
+#include "core/breaker.h"
 #include "core/policy.h"
 #include "core/state.h"
 #include "lease/name.h"
@@ -57,6 +58,7 @@ struct lease {
 	int64_t cpu_from, cpu_base; /* the window under way: its start, and usage in ns then */
 	int64_t cpu_quiet_at; /* when a whole window was last found below the floor */
 	bool cpu_broken;      /* the last reading failed: counts as use */
+	bool spared;	      /* of this silence: the breaker had it hibernated, or it cannot be */
 };
 
 /* What lease_verdict needs beside the lease: the same for all leases of a turn. */
@@ -64,12 +66,14 @@ struct judge {
 	int64_t hold_until;    /* mono; no destructive act before (klease hold); 0 = none */
 	int64_t grace_until;   /* mono; no expiry by silence before (suspend, late wake); 0 = none */
 	int64_t observe_every; /* ns between CPU readings while they can change a verdict */
+	struct breaker breaker; /* what it holds does not end by silence */
 };
 
 struct verdict {
 	enum event event; /* due now; EV_NONE = nothing is */
 	bool want_cpu;	  /* read its CPU, lease_saw_cpu(), and ask again: it could change the verdict */
 	bool warn;	  /* the warning is due: give it once and set warned */
+	bool held;	  /* due by silence, and the breaker holds it */
 	int64_t look_at;  /* mono; when to look again; LEASE_NEVER = only when something happens */
 	char why[LEASE_WHY_SIZE];
 };

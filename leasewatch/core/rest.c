@@ -14,12 +14,18 @@ bool rest_key(const char *id, uint64_t *ret)
 {
 	uint64_t key = 0;
 
-	if (!lease_id_valid(id))
+	if (strncmp(id, ID_HEAD, HEAD_LEN) != 0)
 		return false;
-	for (size_t i = HEAD_LEN; i < LEASE_ID_SIZE - 1; i++)
-		key = key << 5 | (uint64_t)(id[i] >= 'a' ? id[i] - 'a' : id[i] - '2' + 26);
+	for (size_t i = HEAD_LEN; i < LEASE_ID_SIZE - 1; i++) {
+		if (lease_is_lower(id[i]))
+			key = key << 5 | (uint64_t)(id[i] - 'a');
+		else if (id[i] >= '2' && id[i] <= '7')
+			key = key << 5 | (uint64_t)(id[i] - '2' + 26);
+		else
+			return false;
+	}
 	*ret = key;
-	return true;
+	return id[LEASE_ID_SIZE - 1] == '\0';
 }
 
 static void id_of(uint64_t key, char id[LEASE_ID_SIZE])

@@ -7,7 +7,7 @@
  *	id generation state hibernated(disk|frozen) requester(uid) user surface session runtime profile lock ttl
  *	renew_grace linger
  *	usage priority label… created_at since expires_at last_beat last_use renewed_by mtime leader run why
- *	signals warning held
+ *	signals warning held degraded
  *	and, oldest first, the last VIEW_HISTORY transitions: history=SEQ AT FROM TO WHY
  * *_at, since and AT are milliseconds of wall time; durations are spelled as lease/duration.h does.
  *
@@ -49,6 +49,7 @@ struct view {
 	/* each usage signal and when it was seen: "beat 12s ago; cpu below 1%"; broken ones say so */
 	char signals[LEASE_WHY_SIZE];
 	char warning[LEASE_WHY_SIZE]; /* "" or what will happen, when */
+	char degraded[LEASE_WHY_SIZE]; /* "" or what of its signals can't be trusted to come at once; the daemon's to fill in */
 	char held[LEASE_WHY_SIZE];    /* "" or what holds the end back (a hold, a breaker) */
 	int n_labels;
 	char labels[LEASE_LABELS_MAX][LEASE_LABEL_SIZE];
@@ -82,13 +83,23 @@ int ask_answer_parse(const char *buf, size_t len, struct ask_answer *ret, struct
 
 /*
  * The ask itself: queue/ask-<id>.
- *	verb=exec|resume|hibernate|renew|hold|unhold  lease=ID ttl=D (renew, hold) pid= pid_start= boot= (exec:
- *	                                              the gated process)
+ *	verb=exec|resume|hibernate|renew|hold|unhold|breaker-release
+ *	lease=ID ttl=D (renew, hold) pid= pid_start= boot= (exec: the gated process)
  */
-enum ask_verb { ASK_NONE, ASK_EXEC, ASK_RESUME, ASK_HIBERNATE, ASK_RENEW, ASK_HOLD, ASK_UNHOLD, ASK_VERBS };
+enum ask_verb {
+	ASK_NONE,
+	ASK_EXEC,
+	ASK_RESUME,
+	ASK_HIBERNATE,
+	ASK_RENEW,
+	ASK_HOLD,
+	ASK_UNHOLD,
+	ASK_BREAKER_RELEASE,
+	ASK_VERBS
+};
 struct ask {
 	enum ask_verb verb;
-	char lease[LEASE_ID_SIZE]; /* "" for hold, unhold */
+	char lease[LEASE_ID_SIZE]; /* "" for hold, unhold, breaker-release */
 	int64_t ttl;		   /* 0 = not said */
 	struct lease_process process;
 	char boot[LEASE_BOOT_SIZE];

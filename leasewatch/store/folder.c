@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,30 +61,69 @@ static void sync_above(int dirfd)
 	close(fd);
 }
 
+#define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define HALF_MADE ".tmp-"
+
+/*
+ * Under another name until it is as it should be: who is killed in between would leave a folder that the next one refuses.
+ * *ret_fd -1: somebody else was first.
+ */
+static int make(int dirfd, const char *name, const char *path, const struct folder_rule *rule, int *ret_fd,
+		char err[SENTENCE_SIZE])
+{
+	char temp[NAME_MAX + 1];
+	int r, fd, n = snprintf(temp, sizeof(temp), HALF_MADE "%s", name);
+
+	if (n < 0 || (size_t)n >= sizeof(temp))
+		return sentence(err, -ENAMETOOLONG, path, "has too long a part");
+	if (mkdirat(dirfd, temp, 0700) < 0 &&
+	    (errno != EEXIST || unlinkat(dirfd, temp, AT_REMOVEDIR) < 0 || mkdirat(dirfd, temp, 0700) < 0))
+		return sorry(err, path, "cannot be made");
+	fd = openat(dirfd, temp, OPEN_FOLDER);
+	r = fd < 0 ? sorry(err, path, "cannot be opened") : settle(fd, rule, path, err);
+	if (r == 0) {
+		r = renameat2(dirfd, temp, dirfd, name, RENAME_NOREPLACE) < 0 ? -errno : 0;
+		if (r == -EINVAL) /* a file system that does not know the flag */
+			r = renameat(dirfd, temp, dirfd, name) < 0 ? -errno : 0;
+		if (r < 0 && r != -EEXIST)
+			r = sentence(err, r, path, "cannot be given its name: %s", strerror(-r));
+	}
+	if (r < 0) {
+		if (fd >= 0)
+			close(fd);
+		(void)unlinkat(dirfd, temp, AT_REMOVEDIR);
+		*ret_fd = -1;
+		return r == -EEXIST ? 0 : r;
+	}
+	sync_above(dirfd);
+	*ret_fd = fd;
+	return 0;
+}
+
 int folder_at(int dirfd, const char *name, const char *path, const struct folder_rule *rule, int *ret_fd,
 	      char err[SENTENCE_SIZE])
 {
 	struct stat st;
-	bool made = mkdirat(dirfd, name, 0700) == 0;
-	int r, fd;
+	int r, fd = openat(dirfd, name, OPEN_FOLDER);
 
-	if (!made && errno != EEXIST)
-		return sorry(err, path, "cannot be made");
-	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) {
+		r = make(dirfd, name, path, rule, &fd, err);
+		if (r < 0)
+			return r;
+		if (fd >= 0) {
+			*ret_fd = fd;
+			return 0;
+		}
+		fd = openat(dirfd, name, OPEN_FOLDER);
+	}
 	if (fd < 0)
 		return errno == ENOTDIR || errno == ELOOP ? sentence(err, -errno, path, "is a link, or no folder") :
 							    sorry(err, path, "cannot be opened");
-	if (made) {
-		r = settle(fd, rule, path, err);
-		sync_above(dirfd);
-	} else if (fstat(fd, &st) < 0) {
+	if (fstat(fd, &st) < 0)
 		r = sorry(err, path, "cannot be looked at");
-	} else {
+	else
 		r = check(&st, rule, path, err);
-	}
 	if (r < 0) {
-		if (made)
-			(void)unlinkat(dirfd, name, AT_REMOVEDIR);
 		close(fd);
 		return r;
 	}

@@ -20,7 +20,7 @@ static int open_lock_file(int root, const struct house_paths *p, int *ret_fd, ch
 	int r = 0, fd;
 
 	for (;;) {
-		bool made = false;
+		bool made = false, cut_off;
 
 		/*
 		 * Never O_CREAT on a file that may be there: fs.protected_regular(5) refuses that even to root
@@ -35,7 +35,11 @@ static int open_lock_file(int root, const struct house_paths *p, int *ret_fd, ch
 		}
 		if (fd < 0)
 			return sentence(err, -errno, p->notices, "%s cannot be opened: %m", LOCK_NAME);
-		if (made && (fchmod(fd, 0600) < 0 || (p->uid != geteuid() && fchown(fd, p->uid, p->gid) < 0)))
+		/* Ours, empty, and for nobody else: of one who was killed before he had given it away. */
+		cut_off = !made && p->uid != geteuid() && fstat(fd, &st) == 0 && st.st_uid == geteuid() && S_ISREG(st.st_mode) &&
+			  st.st_nlink == 1 && st.st_size == 0 && (st.st_mode & 07777) == 0600;
+		if ((made && fchmod(fd, 0600) < 0) ||
+		    ((made || cut_off) && p->uid != geteuid() && fchown(fd, p->uid, p->gid) < 0))
 			r = sentence(err, -errno, p->notices, "%s cannot be given to its owner: %m", LOCK_NAME);
 		break;
 	}

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "store/folder.h"
@@ -50,23 +49,17 @@ static void make_rules(struct rules *u, const struct house_paths *p)
 }
 
 /* Where another machine's touches move a file no event comes, and its clock is not ours. */
-static int refuse_network(int fd, const char *path, char err[256])
+static int check_fs(int fd, const struct house_paths *p, struct fs_type *ret, char err[256])
 {
-	static const struct {
-		unsigned long magic;
-		const char *name;
-	} far[] = {
-		{ 0x6969, "NFS" },	  { 0x517b, "SMB" },	    { 0xff534d42, "CIFS" }, { 0xfe534d42, "SMB2" },
-		{ 0x01021997, "9P" }, { 0x00c36400, "Ceph" }, { 0x5346414f, "AFS" },
-	};
-	struct statfs fs;
+	int r = fs_type_of(fd, ret);
 
-	if (fstatfs(fd, &fs) < 0)
-		return sentence(err, -errno, path, "its file system cannot be told: %m");
-	for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++)
-		if ((unsigned long)fs.f_type == far[i].magic)
-			return sentence(err, -EOPNOTSUPP, path, "is on a network file system (%s), where events do not come: put "
-					"the notices on a local one", far[i].name);
+	if (r < 0)
+		return sentence(err, r, p->notices, "its file system cannot be told: %s", strerror(-r));
+	if (ret->kind == FS_FAR && !p->network)
+		return sentence(err, -EOPNOTSUPP, p->notices,
+				"is on a network file system (%s), where events do not come: put the notices on a local "
+				"one, or say [daemon] network = yes to have it read every second",
+				ret->name);
 	return 0;
 }
 
@@ -96,7 +89,8 @@ static int mount_tree(int fd, const struct house_paths *p, char warning[256])
 	return 1;
 }
 
-static int open_tree_root(const struct house_paths *p, const struct rules *u, int *ret_fd, char warning[256], char err[256])
+static int open_tree_root(const struct house_paths *p, const struct rules *u, int *ret_fd, struct fs_type *ret_fs,
+			  char warning[256], char err[256])
 {
 	int r, fd;
 
@@ -107,7 +101,7 @@ static int open_tree_root(const struct house_paths *p, const struct rules *u, in
 	}
 	if (r < 0)
 		return r;
-	r = refuse_network(fd, p->notices, err);
+	r = check_fs(fd, p, ret_fs, err);
 	if (r < 0)
 		close(fd);
 	else
@@ -188,13 +182,13 @@ static int open_state(const struct house_paths *p, const struct rules *u, struct
 
 int house_open(const struct house_paths *p, int wait_ms, struct house *ret, char err[256])
 {
-	struct house h = { LEASE_TREE_CLOSED, -1, -1, -1, -1, -1 };
+	struct house h = { LEASE_TREE_CLOSED, -1, -1, -1, -1, -1, { FS_LOCAL, "" } };
 	char warning[256] = "";
 	struct rules u;
 	int r;
 
 	make_rules(&u, p);
-	r = open_tree_root(p, &u, &h.tree.root, warning, err);
+	r = open_tree_root(p, &u, &h.tree.root, &h.fs, warning, err);
 	/* Before anything else is made: of two daemons that start together, one does. */
 	if (r == 0)
 		r = house_lock(h.tree.root, p, wait_ms, &h.lock, err);
@@ -211,12 +205,20 @@ int house_open(const struct house_paths *p, int wait_ms, struct house *ret, char
 	return 0;
 }
 
-static bool still_named(const struct house_paths *p, int root)
+static bool still_named(int dirfd, const char *name, int fd)
 {
 	struct stat named, held;
 
-	return fstat(root, &held) == 0 && lstat(p->notices, &named) == 0 && held.st_dev == named.st_dev &&
-	       held.st_ino == named.st_ino;
+	return fstat(fd, &held) == 0 && fstatat(dirfd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+bool house_stands(const struct house_paths *p, const struct house *h)
+{
+	const struct lease_tree *t = &h->tree;
+
+	return still_named(AT_FDCWD, p->notices, t->root) && still_named(t->root, "queue", t->queue) &&
+	       still_named(t->root, "active", t->active) && still_named(t->root, "archive", t->archive);
 }
 
 int house_reopen(const struct house_paths *p, struct house *h, char err[256])
@@ -227,7 +229,7 @@ int house_reopen(const struct house_paths *p, struct house *h, char err[256])
 	struct rules u;
 	int r;
 
-	if (!still_named(p, h->tree.root))
+	if (!still_named(AT_FDCWD, p->notices, h->tree.root))
 		return sentence(err, -ESTALE, p->notices, "was moved, removed or mounted over");
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
 		*made[i] = -1;

@@ -20,9 +20,11 @@
 #include <sys/types.h>
 
 #include "lease/tree.h"
+#include "store/fstype.h"
 
 struct house_paths {
 	bool user_mode;
+	bool network; /* the tree may be on another machine's file system */
 	uid_t uid; /* the daemon's user (system mode: leasewatch) */
 	gid_t gid;
 	char notices[512], db[512], state[512], tokens[512], sessions[512], work[512];
@@ -30,6 +32,7 @@ struct house_paths {
 struct house {
 	struct lease_tree tree;
 	int reap, quarantine, state, sessions, lock; /* lock is held as long as any process has it open */
+	struct fs_type fs; /* the tree's */
 };
 
 /*
@@ -48,6 +51,8 @@ int house_paths(struct house_paths *p, const char *notices, const char *state, c
  * could not be done), and all the rest is as it should be.
  */
 int house_open(const struct house_paths *p, int wait_ms, struct house *ret, char err[256]);
+/* True: the tree and its three folders are what their names stand for. Mounted over is not. */
+bool house_stands(const struct house_paths *p, const struct house *h);
 /*
  * The tree's folders anew, after one of them was moved or removed: made and checked as at the start, the old
  * ones closed. -errno with a sentence in err, and *h as it was; -ESTALE: what has the tree's name now is not

@@ -19,19 +19,34 @@ static bool same(const struct lock_ref *l, const struct lease_stat *st)
 	return S_ISREG(st->mode) && st->uid == l->uid && st->dev == l->dev && st->ino == l->ino;
 }
 
+/* What a server or a program shows of a lock may be old; on a local file system nothing is, and nobody is waited for. */
+static int look_at(const struct house *h, int dirfd, const char *name, struct lease_stat *st)
+{
+	return h->fs.kind >= FS_PROGRAM ? lease_stat_anew(dirfd, name, st) : lease_stat(dirfd, name, st);
+}
+
 enum place locks_place(const struct house *h, const struct lock_ref *l, struct lease_stat *st)
 {
-	/*
-	 * Another inode of the same owner under the name is the owner's own doing (an editor's save): still his
-	 * lock.
-	 */
-	if (lease_stat(h->tree.active, l->name, st) == 0 && S_ISREG(st->mode) && st->uid == l->uid)
+	struct lease_stat found;
+	bool stands = look_at(h, h->tree.active, l->name, &found) == 0 && S_ISREG(found.mode) && found.uid == l->uid;
+
+	if (stands && same(l, &found)) {
+		*st = found;
 		return AT_ACTIVE;
-	if (lease_stat(h->tree.archive, l->name, st) == 0 && same(l, st))
+	}
+	if (look_at(h, h->tree.archive, l->name, st) == 0 && same(l, st))
 		return AT_ARCHIVE;
-	if (lease_stat(h->reap, l->name, st) == 0 && same(l, st))
+	if (look_at(h, h->reap, l->name, st) == 0 && same(l, st))
 		return AT_REAP;
-	if (lease_stat(h->tree.queue, l->name, st) == 0 && same(l, st))
+	/*
+	 * Another inode of the same owner under the name, and the lock itself nowhere, is the owner's own doing (an
+	 * editor's save): still his lock. Beside a lock that was released it is only a beat's ghost.
+	 */
+	if (stands) {
+		*st = found;
+		return AT_ACTIVE;
+	}
+	if (look_at(h, h->tree.queue, l->name, st) == 0 && same(l, st))
 		return AT_QUEUE;
 	return AT_NOWHERE;
 }
@@ -47,34 +62,39 @@ static int to_reap(const struct house *h, int from, const char *name)
 	return lease_move(from, name, h->reap, name);
 }
 
-int locks_commit(const struct house *h, const struct lock_ref *l)
+/* Into active/; what squats the name there makes room. */
+static int move_in(const struct house *h, int from, const char *name, int64_t wall)
+{
+	int r = lease_move(from, name, h->tree.active, name);
+
+	if (r != -EEXIST)
+		return r;
+	r = locks_quarantine(h, h->tree.active, name, wall);
+	return r < 0 && r != -ENOENT ? r : lease_move(from, name, h->tree.active, name);
+}
+
+int locks_commit(const struct house *h, const struct lock_ref *l, int64_t wall)
 {
 	struct lease_stat st;
-	int fd = openat(h->tree.active, l->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0)
-		return errno == ENOENT ? 1 : -errno;
 	int r = to_reap(h, h->tree.active, l->name);
-	if (r < 0) {
-		close(fd);
-		return r == -ENOENT ? 1 : r;
-	}
-	/* Whoever touches from now on finds no name; who touched just before is seen here. */
-	r = lease_stat(fd, NULL, &st);
-	close(fd);
+
+	if (r < 0)
+		return r;
+	/*
+	 * Whoever touches from now on finds no name; who touched just before is seen here. So is one who put
+	 * another file in its place since the last look: which one was moved can be told only now, by its mtime.
+	 * (Inodes' numbers are not what every file system keeps when it renames.)
+	 */
+	r = look_at(h, h->reap, l->name, &st);
 	if (r < 0 || st.mtime == l->mtime)
 		return 1;
-	/*
-	 * Where its name was taken meanwhile it stays in .reap, and the caller looks for it there: the beat
-	 * counts all the same.
-	 */
-	(void)locks_put_back(h, l->name);
+	(void)locks_put_back(h, l->name, wall);
 	return 0;
 }
 
-int locks_put_back(const struct house *h, const char *name)
+int locks_put_back(const struct house *h, const char *name, int64_t wall)
 {
-	return lease_move(h->reap, name, h->tree.active, name);
+	return move_in(h, h->reap, name, wall);
 }
 
 int locks_take(const struct house *h, const char *name, enum place from)
@@ -86,12 +106,7 @@ int locks_take(const struct house *h, const char *name, enum place from)
 
 int locks_move_in(const struct house *h, const char *name, int64_t wall)
 {
-	int r = lease_move(h->tree.queue, name, h->tree.active, name);
-
-	if (r != -EEXIST)
-		return r;
-	r = locks_quarantine(h, h->tree.active, name, wall);
-	return r < 0 ? r : lease_move(h->tree.queue, name, h->tree.active, name);
+	return move_in(h, h->tree.queue, name, wall);
 }
 
 static int open_if_ours(const struct house *h, const char *day)

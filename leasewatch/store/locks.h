@@ -6,9 +6,9 @@
  * only in archive/, same owner and inode = released; in neither = lost. Nothing here reads a byte of a lock.
  *
  * The commit of a reap is the rename out of active/ into the private folder (.reap): a toucher finds the name
- * or doesn't. A touch that came just before the rename is seen by fstat afterwards, and the lock is put back.
+ * or doesn't. A touch that came just before the rename is seen by stat afterwards, and the lock is put back.
  * (Looking first and renaming then would lose it.) After a crash: a lock in .reap whose row still lives is put
- * back at the next start.
+ * back at the next start. tests/model/ checks all of this against every order of things.
  */
 #ifndef STORE_LOCKS_H
 #define STORE_LOCKS_H
@@ -26,14 +26,17 @@ struct lock_ref {
 };
 
 enum place locks_place(const struct house *h, const struct lock_ref *l, struct lease_stat *st);
-/* 1 = out of active/ (or it was not there); 0 = touched meanwhile and put back; -errno = nothing was moved. */
-int locks_commit(const struct house *h, const struct lock_ref *l);
+/*
+ * 1 = out of active/; 0 = touched (or exchanged for another file) meanwhile and put back; -errno = nothing was
+ * moved: -ENOENT, it was not there.
+ */
+int locks_commit(const struct house *h, const struct lock_ref *l, int64_t wall);
 /* Out of where it stands (AT_ACTIVE or AT_QUEUE) into .reap, touched or not. -ENOENT: it was not there. */
 int locks_take(const struct house *h, const char *name, enum place from);
 /* queue/ to active/. What squats the name there goes to the quarantine. -ENOENT: the request was taken back. */
 int locks_move_in(const struct house *h, const char *name, int64_t wall);
-/* .reap to active/: after a crash, or where a commit was not meant. */
-int locks_put_back(const struct house *h, const char *name);
+/* .reap to active/: after a crash, or where a commit was not meant. What squats the name there goes to the quarantine. */
+int locks_put_back(const struct house *h, const char *name, int64_t wall);
 /* From .reap or archive/ into archive/YYYY-MM-DD (UTC day of wall, ns). */
 int locks_archive(const struct house *h, const char *name, enum place from, int64_t wall);
 /*

@@ -153,7 +153,8 @@ int registry_last_checkpoint(struct registry *r, struct registry_clock *ret)
 		return error;
 	/* Without away: written by a version that wrote all rows anew at each start. */
 	if (take_number(&s, "mono", &c.mono) < 0 || take_number(&s, "boot", &c.boot) < 0 ||
-	    take_number(&s, "wall", &c.wall) < 0 || (*s == 'a' && take_number(&s, "away", &c.away) < 0) || strncmp(s, boot_id, sizeof(boot_id) - 1) != 0 ||
+	    take_number(&s, "wall", &c.wall) < 0 || (*s == 'a' && take_number(&s, "away", &c.away) < 0) ||
+	    strncmp(s, boot_id, sizeof(boot_id) - 1) != 0 ||
 	    strlen(s) - (sizeof(boot_id) - 1) >= sizeof(c.boot_id))
 		return registry_say(r, -EBADMSG, "meta.checkpoint cannot be read: %.80s", value);
 	memcpy(c.boot_id, s + sizeof(boot_id) - 1, strlen(s) - (sizeof(boot_id) - 1) + 1);

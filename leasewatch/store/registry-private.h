@@ -29,6 +29,7 @@ enum query {
 	Q_FIND,
 	Q_RESTS,
 	Q_OTHERS,
+	Q_COUNT,
 	Q_END,
 	Q_LEDGER,
 	Q_HISTORY,

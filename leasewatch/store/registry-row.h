@@ -14,8 +14,8 @@
 #define ROW_SQL_SIZE 4096
 
 /*
- * "INSERT INTO lease … ON CONFLICT(id) DO UPDATE …" and "SELECT … FROM lease" with where ("", " WHERE …"). -ENOSPC cannot happen while the
- * table fits.
+ * "INSERT INTO lease … ON CONFLICT(id) DO UPDATE …" and "SELECT … FROM lease" with where ("", " WHERE …").
+ * -ENOSPC cannot happen while the table fits.
  */
 int row_sql_put(char sql[ROW_SQL_SIZE]);
 int row_sql_load(char sql[ROW_SQL_SIZE], const char *where);

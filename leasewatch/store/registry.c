@@ -241,7 +241,7 @@ static int load(struct registry *r, sqlite3_stmt *st, int (*each)(void *arg, con
 		ret = registry_fail(r, rc);
 	registry_reset(st);
 	if (ret == 0 && n_bad > 0)
-		ret = registry_say(r, -EUCLEAN, "leases that cannot be read: %d: %s", n_bad, bad);
+		ret = registry_say(r, -EUCLEAN, "%d lease%s: %s", n_bad, n_bad == 1 ? "" : "s", bad);
 	return ret;
 }
 
@@ -272,6 +272,19 @@ int registry_load_rests(struct registry *r, struct lease *l, int (*each)(void *a
 		ret = registry_fail(r, rc);
 	registry_reset(st);
 	return ret;
+}
+
+int registry_count(struct registry *r, uint32_t *ret)
+{
+	sqlite3_stmt *st = r->st[Q_COUNT];
+	int rc = sqlite3_step(st), error = 0;
+
+	if (rc == SQLITE_ROW)
+		*ret = (uint32_t)sqlite3_column_int64(st, 0);
+	else
+		error = registry_fail(r, rc);
+	registry_reset(st);
+	return error;
 }
 
 int registry_find(struct registry *r, const char *id, struct lease *ret)

@@ -60,6 +60,7 @@ int registry_load(struct registry *r, int (*each)(void *arg, const struct lease 
  * Not good: whoever calls reads the whole row. Of the others whole rows, as by registry_load.
  */
 int registry_load_rests(struct registry *r, struct lease *l, int (*each)(void *arg, bool good, const char *lock), void *arg);
+int registry_count(struct registry *r, uint32_t *ret); /* rows, fast */
 int registry_load_others(struct registry *r, int (*each)(void *arg, const struct lease *l), void *arg);
 /* One of them, as registry_load gives it. -ENOENT: there is no row of that id. -EUCLEAN: it cannot be read. */
 int registry_find(struct registry *r, const char *id, struct lease *ret);

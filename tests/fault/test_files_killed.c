@@ -91,7 +91,8 @@ static void make_house(void)
 {
 	scratch_make(&dir);
 	scratch_make_tree(&dir);
-	house = (struct house){ LEASE_TREE_CLOSED, -1, -1, -1, -1, -1 };
+	house = (struct house){ .tree = LEASE_TREE_CLOSED,
+				.reap = -1, .quarantine = -1, .state = -1, .sessions = -1, .lock = -1 };
 	assert_int_equal(lease_tree_open(&house.tree, dir.path), 0);
 	house.reap = folder(".reap");
 	house.quarantine = folder(".quarantine");
@@ -115,7 +116,7 @@ static struct lock_ref make_lock(enum place at)
 
 static int commit(const struct lock_ref *l)
 {
-	return locks_commit(&house, l);
+	return locks_commit(&house, l, DAY);
 }
 
 static int take(const struct lock_ref *l)
@@ -130,7 +131,7 @@ static int take_back(const struct lock_ref *l)
 
 static int put_back(const struct lock_ref *l)
 {
-	return locks_put_back(&house, l->name);
+	return locks_put_back(&house, l->name, DAY);
 }
 
 static int move_in(const struct lock_ref *l)

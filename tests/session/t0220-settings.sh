@@ -98,9 +98,9 @@ within 3 "so is queue/" test -d "$NOTICES/queue"
 check "… and watched" k create --wait=5s -- sleep 300
 mv "$NOTICES" "$W/notices.away"
 within 3 "moved away as a whole, the tree is served no more" gone "$D"
-check "… which the log says" grep -q 'notices: was moved, removed or mounted over: ending' "$W/daemon.log"
+check "… which the log says" grep -q 'notices: was moved, removed or mounted over, and has not come back: ending' "$W/daemon.log"
 mv "$W/notices.away" "$NOTICES"
-daemon && check "put back, it is served again" is "$id" active
+daemon && check "put back, it is served again" lives "$id"
 daemon_stop
 
 # A lock that cannot be moved holds up its own lease alone, and is tried again.

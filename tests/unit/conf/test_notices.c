@@ -206,7 +206,8 @@ static void every_key_that_is_written_is_in_the_manual(void **state)
 	struct ask a = {
 	    .verb = ASK_EXEC, .lease = "kls-aaaaaaaaaa", .ttl = LEASE_NS_PER_S, .process = process};
 	struct ask_answer answer = {.result = "done", .what = "it runs", .n_words = 1, .words = {"x"}};
-	struct lease_beacon b = {.state = "/s", .db = "/d", .daemon = process, .hold_until = 1, .hold_by = "root"};
+	struct lease_beacon b = {.state = "/s", .db = "/d", .daemon = process, .hold_until = 1, .hold_by = "root",
+				 .degraded = "d", .breaker_until = 1, .breaker_why = "8 of 9 sessions silent"};
 	struct view v = {
 	    .id = "kls-aaaaaaaaaa",
 	    .session = "kls-aaaaaaaaab",
@@ -237,6 +238,7 @@ static void every_key_that_is_written_is_in_the_manual(void **state)
 	    .signals = "s",
 	    .warning = "w",
 	    .held = "h",
+	    .degraded = "d",
 	    .n_labels = 1,
 	    .labels = {"a=b"},
 	    .n_history = 1,

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "conf/value.h"
 #include "help.h"
 #include "lease/duration.h"
 
@@ -32,6 +33,10 @@ static void without_a_file_the_defaults_hold(void **state)
 	assert_int_equal(d->queue_timeout, 10 * M);
 	assert_int_equal(d->quota_leases, 1000);
 	assert_int_equal(d->observe_every, 30 * S);
+	assert_int_equal(d->breaker.share, 500000);
+	assert_int_equal(d->breaker.minimum, 5);
+	assert_int_equal(d->breaker.window, M);
+	assert_int_equal(d->breaker.hold, 5 * M);
 	assert_int_equal(settings_policy(s, "cli", "", &p), 0);
 	assert_int_equal(p.ttl, 5 * M);
 	assert_int_equal(p.renew_grace, 90 * S);
@@ -88,6 +93,44 @@ static void a_good_file_is_read(void **state)
 	assert_int_equal(p.usage, LEASE_USAGE_EXPLICIT);
 	assert_int_equal(p.cpu_floor_ppm, 5000);
 	settings_free(s);
+}
+
+static void the_breakers_hold_is_one_ttl_where_it_is_not_said(void **state)
+{
+	struct settings *s = read_text("[defaults]\nttl = 20m\n[breaker]\nminimum = 9\nwindow = 10s\n", NULL);
+
+	(void)state;
+	assert_int_equal(settings_daemon(s)->breaker.hold, 20 * M);
+	assert_int_equal(settings_daemon(s)->breaker.minimum, 9);
+	assert_int_equal(settings_daemon(s)->breaker.window, 10 * S);
+	settings_free(s);
+	s = read_text("[breaker]\nhold = 90s\n[defaults]\nttl = 20m\n", NULL);
+	assert_int_equal(settings_daemon(s)->breaker.hold, 90 * S);
+	settings_free(s);
+}
+
+static void a_share_is_a_fraction_or_a_percentage(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t share;
+	} good[] = { { "0.5", 500000 }, { "50%", 500000 }, { "1", 1000000 },	     { "1.0", 1000000 }, { "100%", 1000000 },
+		     { "0.25", 250000 }, { "0.000001", 1 }, { "0.333333", 333333 }, { "0.5%", 5000 } };
+	static const char *const bad[] = { "0",	  "0.0", "0%",	"2",  "1.1",	   "101%", "-0.5",  ".5",
+					   "0.",  "half", "0,5", "",   "0.5.5",	   "5e-1", "0.5 %", "0.0000001",
+					   "50 %", "nan", "never", "99999999999999999999" };
+	const struct option_row *row = option_find("breaker", "share");
+	char what[VALUE_WHAT_SIZE];
+	int64_t n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		assert_int_equal(value_parse(row, good[i].text, &n, what), 0);
+		assert_int_equal(n, good[i].share);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (value_parse(row, bad[i], &n, what) == 0)
+			fail_msg("share = %s was taken for %lld", bad[i], (long long)n);
 }
 
 static void a_profile_stands_over_a_surface_over_the_defaults(void **state)
@@ -388,6 +431,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(without_a_file_the_defaults_hold),
 	    cmocka_unit_test(a_good_file_is_read),
+	    cmocka_unit_test(the_breakers_hold_is_one_ttl_where_it_is_not_said),
+	    cmocka_unit_test(a_share_is_a_fraction_or_a_percentage),
 	    cmocka_unit_test(a_profile_stands_over_a_surface_over_the_defaults),
 	    cmocka_unit_test(a_limit_cuts_off_the_ttl_of_a_more_general_section),
 	    cmocka_unit_test(each_kind_of_error_gives_its_line),

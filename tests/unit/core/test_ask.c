@@ -19,7 +19,7 @@ static void every_ask_is_read_back(void **state)
 	for (int verb = ASK_NONE + 1; verb < ASK_VERBS; verb++) {
 		struct ask a = { .verb = (enum ask_verb)verb, .ttl = 5 * M }, back;
 
-		if (verb != ASK_HOLD && verb != ASK_UNHOLD)
+		if (verb != ASK_HOLD && verb != ASK_UNHOLD && verb != ASK_BREAKER_RELEASE)
 			memcpy(a.lease, "kls-abcdefghij", LEASE_ID_SIZE);
 		if (verb == ASK_EXEC) {
 			a.process = (struct lease_process){ .pid = INT32_MAX, .start = INT64_MAX };

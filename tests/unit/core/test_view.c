@@ -37,6 +37,7 @@ static void fullest(struct view *v)
 	FILL(signals, 'g');
 	FILL(warning, 'n');
 	FILL(held, '=');
+	FILL(degraded, '~');
 	v->generation = INT64_MAX;
 	v->requester = UINT32_MAX;
 	v->priority = INT32_MIN;

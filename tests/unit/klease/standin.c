@@ -184,7 +184,7 @@ static void answer(const char *name)
 	    ask_parse(buf, len, &ask, &err) < 0)
 		return;
 	k = find(ask.lease);
-	if (ask.verb == ASK_HOLD || ask.verb == ASK_UNHOLD) {
+	if (ask.verb == ASK_HOLD || ask.verb == ASK_UNHOLD || ask.verb == ASK_BREAKER_RELEASE) {
 		snprintf(a.result, sizeof a.result, "refused");
 		snprintf(a.what, sizeof a.what, "only root may");
 	} else if (!k || k->over) {

@@ -131,6 +131,12 @@ fi
 fails "hold is the daemon's to refuse" 4 k hold
 says "with its reason" "only root may"
 
+# breaker
+fails "the beacon tells of the breaker" 0 k breaker
+says "it has not tripped" "^not tripped"
+fails "to let it go is the daemon's to refuse" 4 k breaker --release
+says "with its reason" "only root may"
+
 # names of others on a terminal
 id=$(k create --label "x=$(printf 'a\302\2332Jb')" --surface cli)
 k list >"$W/out"

@@ -54,7 +54,7 @@ static int setup(void **state)
 
 	memset(&w, 0, sizeof(w));
 	scratch_make(&w.s);
-	w.h = (struct house){ LEASE_TREE_CLOSED, -1, -1, -1, -1, -1 };
+	w.h = (struct house){ LEASE_TREE_CLOSED, -1, -1, -1, -1, -1, { FS_LOCAL, "" } };
 	prepare(&w, true);
 	*state = &w;
 	return 0;
@@ -273,6 +273,27 @@ static void a_system_tree_below_a_folder_that_others_can_write_is_refused(void *
 	refuses(w, -EPERM, "/open: has mode 0777");
 }
 
+static void what_has_a_folders_name_is_looked_at(void **state)
+{
+	static const char *const names[] = { "queue", "active", "archive" };
+	struct world *w = *state;
+	int tree;
+
+	open_it(w);
+	tree = w->h.tree.root;
+	assert_true(house_stands(&w->p, &w->h));
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(renameat(tree, names[i], tree, "away"), 0);
+		assert_false(house_stands(&w->p, &w->h));
+		assert_int_equal(mkdirat(tree, names[i], 0700), 0);
+		assert_false(house_stands(&w->p, &w->h));
+		assert_int_equal(renameat(tree, "away", tree, names[i]), 0);
+		assert_true(house_stands(&w->p, &w->h));
+	}
+	w->p.notices[strlen(w->s.path)] = '\0'; /* as if another stood under the name */
+	assert_false(house_stands(&w->p, &w->h));
+}
+
 static void one_daemon_a_tree(void **state)
 {
 	struct world *w = *state;
@@ -459,6 +480,7 @@ int main(void)
 		T(a_file_in_the_place_of_a_folder_is_told),
 		T(a_user_may_have_links_above_a_system_may_not),
 		S(a_system_tree_below_a_folder_that_others_can_write_is_refused),
+		T(what_has_a_folders_name_is_looked_at),
 		T(one_daemon_a_tree),
 		T(it_waits_for_a_predecessor_on_its_way_out),
 		T(a_child_that_lives_on_keeps_the_lock),

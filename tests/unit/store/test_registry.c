@@ -143,6 +143,8 @@ static void a_row_that_cannot_be_read_is_told_and_hides_no_other(void **state)
 		assert_int_equal(registry_load(w->r, keep_last, &loaded), -EUCLEAN);
 		assert_int_equal(loaded.n, 2);
 		assert_non_null(strstr(registry_error(w->r), "kls-aaaaaaaaab"));
+		/* Alone it is no more than that, but for one that has no such id any more. */
+		assert_int_equal(registry_find(w->r, "kls-aaaaaaaaab", &l), i == N_OF(damage) - 1 ? -ENOENT : -EUCLEAN);
 		close_it(w);
 		assert_int_equal(by_hand(w, "DELETE FROM lease"), SQLITE_OK);
 	}

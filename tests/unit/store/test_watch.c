@@ -7,97 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/watch.h"
-#include "tests/unit/lease/scratch.h"
 #include "tests/unit/lease/test.h"
-
-#define ID "kls-aaaaaaaaaa"
-#define LOCK "lock-cli-rosa-" ID
-#define ALL 1000000
-
-struct world {
-	struct scratch s;
-	struct lease_tree t;
-	struct watch *w;
-	int fd;
-};
-
-struct heard {
-	int n[WATCH_RESCAN + 1];
-	char last[256];
-	/* what each event is answered with */
-	struct watch *unlock;
-};
-
-static void hear(void *arg, enum watch_kind k, const char *name)
-{
-	struct heard *h = arg;
-
-	h->n[k]++;
-	snprintf(h->last, sizeof(h->last), "%s", name);
-	if (h->unlock)
-		watch_unlock(h->unlock, ID);
-}
-
-static struct heard listen_all(struct world *w)
-{
-	struct heard h = { 0 };
-
-	assert_int_equal(watch_read(w->w, ALL, hear, &h), 0);
-	return h;
-}
-
-static int total(const struct heard *h)
-{
-	int n = 0;
-
-	for (int k = 0; k <= WATCH_RESCAN; k++)
-		n += h->n[k];
-	return n;
-}
-
-static int count(void *arg, const char *name)
-{
-	(void)name;
-	++*(int *)arg;
-	return 0;
-}
-
-static int names_in(int dirfd)
-{
-	int n = 0;
-
-	assert_int_equal(lease_list(dirfd, count, &n), 0);
-	return n;
-}
-
-static int setup(void **state)
-{
-	static struct world w;
-
-	scratch_make(&w.s);
-	scratch_make_tree(&w.s);
-	assert_int_equal(lease_tree_open(&w.t, w.s.path), 0);
-	assert_int_equal(watch_open(&w.t, &w.w, &w.fd), 0);
-	scratch_write(w.t.active, LOCK, "#leasewatch 1\n", 14);
-	(void)listen_all(&w);
-	*state = &w;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *w = *state;
-
-	watch_close(w->w);
-	lease_tree_close(&w->t);
-	scratch_remove(&w->s);
-	return 0;
-}
+#include "tests/unit/store/listener.h"
 
 static void touch(int dirfd, const char *name)
 {
@@ -106,7 +20,7 @@ static void touch(int dirfd, const char *name)
 
 static void comings_and_goings_are_told_by_folder_and_name(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h;
 
 	assert_int_equal(lease_create(w->t.queue, "lock-a-b-" ID, "x", 1), 0);
@@ -125,7 +39,7 @@ static void comings_and_goings_are_told_by_folder_and_name(void **state)
 static void a_beat_on_a_lock_that_is_not_watched_costs_nothing(void **state)
 {
 	struct pollfd p = { .events = POLLIN };
-	struct world *w = *state;
+	struct listener *w = *state;
 	int fd;
 
 	touch(w->t.active, LOCK);
@@ -139,7 +53,7 @@ static void a_beat_on_a_lock_that_is_not_watched_costs_nothing(void **state)
 static void the_daemons_own_line_in_the_root_wakes_nobody(void **state)
 {
 	struct pollfd p = { .events = POLLIN };
-	struct world *w = *state;
+	struct listener *w = *state;
 
 	scratch_write(w->t.root, ".tmp-x", "x", 1);
 	assert_int_equal(renameat(w->t.root, ".tmp-x", w->t.root, ".leasewatch"), 0);
@@ -149,7 +63,7 @@ static void the_daemons_own_line_in_the_root_wakes_nobody(void **state)
 
 static void a_touch_of_a_watched_lock_is_told_with_its_id(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h;
 
 	assert_int_equal(watch_lock(w->w, w->t.active, LOCK, ID), 0);
@@ -161,7 +75,7 @@ static void a_touch_of_a_watched_lock_is_told_with_its_id(void **state)
 
 static void a_shells_beat_and_a_chmod_are_told_too(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h;
 	int fd;
 
@@ -179,7 +93,7 @@ static void a_shells_beat_and_a_chmod_are_told_too(void **state)
 
 static void reading_a_watched_lock_is_not_told(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h;
 	char c;
 	int fd;
@@ -194,7 +108,7 @@ static void reading_a_watched_lock_is_not_told(void **state)
 
 static void arming_twice_is_arming_once(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h;
 
 	assert_int_equal(watch_lock(w->w, w->t.active, LOCK, ID), 0);
@@ -212,7 +126,7 @@ static void arming_twice_is_arming_once(void **state)
 
 static void a_lock_that_was_renamed_over_is_watched_when_armed_again(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h;
 
 	assert_int_equal(watch_lock(w->w, w->t.active, LOCK, ID), 0);
@@ -230,7 +144,7 @@ static void a_lock_that_was_renamed_over_is_watched_when_armed_again(void **stat
 /* As above, but the old file lives on under another name, so that its watch must be taken away. */
 static void the_watch_moves_with_the_name(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h;
 
 	assert_int_equal(watch_lock(w->w, w->t.active, LOCK, ID), 0);
@@ -248,7 +162,7 @@ static void the_watch_moves_with_the_name(void **state)
 
 static void a_watched_lock_that_is_removed_is_told_and_can_be_armed_anew(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h;
 
 	assert_int_equal(watch_lock(w->w, w->t.active, LOCK, ID), 0);
@@ -266,7 +180,7 @@ static void a_watched_lock_that_is_removed_is_told_and_can_be_armed_anew(void **
 
 static void what_is_no_plain_file_is_not_watched(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 
 	assert_int_equal(symlinkat(LOCK, w->t.active, "link"), 0);
 	assert_int_equal(mkfifoat(w->t.active, "fifo", 0644), 0);
@@ -277,7 +191,7 @@ static void what_is_no_plain_file_is_not_watched(void **state)
 
 static void a_hard_link_takes_no_watch_away(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h;
 
 	assert_int_equal(watch_lock(w->w, w->t.active, LOCK, ID), 0);
@@ -293,7 +207,7 @@ static void a_hard_link_takes_no_watch_away(void **state)
 
 static void it_may_be_disarmed_while_it_is_told(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h = { .unlock = w->w };
 	int fd;
 
@@ -307,7 +221,7 @@ static void it_may_be_disarmed_while_it_is_told(void **state)
 
 static void a_thousand_watched_locks_are_told_apart(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	char name[64], id[LEASE_ID_SIZE];
 
 	for (int pass = 0; pass < 2; pass++)
@@ -333,7 +247,7 @@ static void a_thousand_watched_locks_are_told_apart(void **state)
 
 static void a_budget_leaves_the_rest_for_the_next_time(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h = { 0 };
 
 	for (int i = 0; i < 5; i++) {
@@ -350,26 +264,14 @@ static void a_budget_leaves_the_rest_for_the_next_time(void **state)
 	assert_string_equal(h.last, "n4");
 }
 
-static int queue_limit(void)
-{
-	FILE *f = fopen("/proc/sys/fs/inotify/max_queued_events", "re");
-	int n = 0;
-
-	if (!f || fscanf(f, "%d", &n) != 1)
-		n = 0;
-	if (f)
-		fclose(f);
-	return n;
-}
-
 static void lost_events_mean_look_at_everything(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h = { 0 };
 	int limit = queue_limit();
 
 	if (limit < 1 || limit > 200000)
-		skip();
+		skip_because("the queue of inotify (max_queued_events) is too long to be filled in a test");
 	/* Two names in turn: equal neighbours would be merged. */
 	for (int i = 0; i < limit / 2 + 10; i++)
 		assert_int_equal(renameat(w->t.active, i % 2 ? "other" : LOCK, w->t.active, i % 2 ? LOCK : "other"), 0);
@@ -387,7 +289,7 @@ static void lost_events_mean_look_at_everything(void **state)
 
 static void a_folder_that_is_moved_away_is_told_once_and_not_listened_to_any_more(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h;
 
 	assert_int_equal(renameat(w->t.root, "active", w->t.root, "old"), 0);
@@ -404,7 +306,7 @@ static void a_folder_that_is_moved_away_is_told_once_and_not_listened_to_any_mor
 
 static void a_folder_that_is_removed_is_told(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h;
 
 	assert_int_equal(unlinkat(w->t.root, "queue", AT_REMOVEDIR), 0);
@@ -417,7 +319,7 @@ static void a_folder_that_is_removed_is_told(void **state)
 static void a_tree_that_is_moved_is_told(void **state)
 {
 	char moved[PATH_MAX + 16];
-	struct world *w = *state;
+	struct listener *w = *state;
 	struct heard h;
 
 	snprintf(moved, sizeof(moved), "%s-moved", w->s.path);
@@ -427,104 +329,9 @@ static void a_tree_that_is_moved_is_told(void **state)
 	assert_int_equal(rename(moved, w->s.path), 0);
 }
 
-static void a_canary_is_heard_in_each_folder_and_told_to_nobody(void **state)
-{
-	struct pollfd p = { .events = POLLIN };
-	struct world *w = *state;
-	struct heard h;
-
-	assert_true(watch_proven(w->w));
-	assert_int_equal(watch_prove(w->w, &w->t), 0);
-	assert_false(watch_proven(w->w));
-	h = listen_all(w);
-	assert_int_equal(total(&h), 0);
-	assert_true(watch_proven(w->w));
-	p.fd = w->fd;
-	assert_int_equal(poll(&p, 1, 0), 0); /* it wakes nobody afterwards */
-	assert_true(names_in(w->t.queue) == 0 && names_in(w->t.active) == 1 && names_in(w->t.archive) == 0);
-}
-
-static void a_queue_that_tells_nothing_is_found_out(void **state)
-{
-	struct world *w = *state;
-	struct heard h;
-	int deaf = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-
-	assert_true(deaf >= 0);
-	assert_int_equal(dup3(deaf, w->fd, O_CLOEXEC), w->fd);
-	close(deaf);
-	assert_int_equal(watch_prove(w->w, &w->t), 0);
-	h = listen_all(w);
-	assert_true(total(&h) == 0 && !watch_proven(w->w));
-}
-
-static void one_deaf_folder_is_found_out(void **state)
-{
-	struct world *w = *state;
-	struct lease_tree other = w->t;
-	struct heard h;
-
-	/* As if the watch of the archive were another folder's. */
-	other.archive = w->t.root;
-	assert_int_equal(watch_prove(w->w, &other), 0);
-	h = listen_all(w);
-	assert_true(total(&h) == 0 && !watch_proven(w->w));
-	assert_int_equal(watch_prove(w->w, &w->t), 0);
-	(void)listen_all(w);
-	assert_true(watch_proven(w->w));
-}
-
-static void a_canary_that_is_behind_much_else_is_heard_in_its_turn(void **state)
-{
-	struct world *w = *state;
-	struct heard h = { 0 };
-
-	for (int i = 0; i < 5; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "n%d", i);
-		assert_int_equal(mkfifoat(w->t.queue, name, 0644), 0);
-	}
-	assert_int_equal(watch_prove(w->w, &w->t), 0);
-	assert_int_equal(watch_read(w->w, 4, hear, &h), 1);
-	assert_false(watch_proven(w->w));
-	while (watch_read(w->w, 4, hear, &h) == 1)
-		;
-	assert_true(h.n[WATCH_QUEUE] == 5 && total(&h) == 5 && watch_proven(w->w));
-}
-
-static void a_canary_that_was_lost_with_others_is_no_silence(void **state)
-{
-	struct world *w = *state;
-	struct heard h = { 0 };
-	int limit = queue_limit();
-
-	if (limit < 1 || limit > 200000)
-		skip();
-	for (int i = 0; i < limit / 2 + 10; i++)
-		assert_int_equal(renameat(w->t.active, i % 2 ? "other" : LOCK, w->t.active, i % 2 ? LOCK : "other"), 0);
-	assert_int_equal(watch_prove(w->w, &w->t), 0);
-	while (watch_read(w->w, 1000, hear, &h) == 1)
-		;
-	assert_true(h.n[WATCH_RESCAN] == 1 && watch_proven(w->w));
-}
-
-static void where_no_canary_can_be_made_the_error_says_so(void **state)
-{
-	struct world *w = *state;
-
-	if (geteuid() == 0)
-		skip();
-	assert_int_equal(fchmod(w->t.queue, 0500), 0);
-	assert_int_equal(watch_prove(w->w, &w->t), -EACCES);
-	(void)listen_all(w);
-	assert_true(watch_proven(w->w)); /* of what could be tried */
-	assert_int_equal(fchmod(w->t.queue, 0700), 0);
-}
-
 static void no_descriptor_is_left_open(void **state)
 {
-	struct world *w = *state;
+	struct listener *w = *state;
 	int before = scratch_open_fds();
 
 	assert_int_equal(watch_lock(w->w, w->t.active, LOCK, ID), 0);
@@ -536,7 +343,7 @@ static void no_descriptor_is_left_open(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, listener_setup, listener_teardown)
 	const struct CMUnitTest tests[] = {
 		T(comings_and_goings_are_told_by_folder_and_name),
 		T(a_beat_on_a_lock_that_is_not_watched_costs_nothing),
@@ -557,12 +364,6 @@ int main(void)
 		T(a_folder_that_is_moved_away_is_told_once_and_not_listened_to_any_more),
 		T(a_folder_that_is_removed_is_told),
 		T(a_tree_that_is_moved_is_told),
-		T(a_canary_is_heard_in_each_folder_and_told_to_nobody),
-		T(a_queue_that_tells_nothing_is_found_out),
-		T(one_deaf_folder_is_found_out),
-		T(a_canary_that_is_behind_much_else_is_heard_in_its_turn),
-		T(a_canary_that_was_lost_with_others_is_no_silence),
-		T(where_no_canary_can_be_made_the_error_says_so),
 		T(no_descriptor_is_left_open),
 	};
 

@@ -1,0 +1,342 @@
+/*
+ * tests/sim/runtime.c: the actor and what it drives: acts on one lease one after the other, each with its
+ * deadline, engines that are slow, fail, hang or are away.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/sim/world.h"
+
+struct act {
+	struct act_request r;
+	struct truth *t; /* NULL: of no lease */
+	uint64_t birth;
+	bool running;
+	int64_t asked;
+	struct act *next;
+	SLIST_ENTRY(act) free;
+};
+
+static struct act *pool;
+static SLIST_HEAD(, act) unused;
+static uint64_t lives; /* of the daemon, and so of the actor */
+static int64_t outage_until, stalled_until;
+static size_t n_acts;
+
+void runtime_init(size_t n)
+{
+	pool = calloc(n, sizeof(*pool));
+	n_acts = n;
+	SLIST_INIT(&unused);
+	for (size_t i = n; i > 0; i--)
+		SLIST_INSERT_HEAD(&unused, &pool[i - 1], free);
+	outage_until = stalled_until = -DAY;
+}
+
+void runtime_exit(void)
+{
+	free(pool);
+}
+
+void runtime_outage(int64_t for_ns)
+{
+	kernel_note("engines are away for %lld s", (long long)(for_ns / SEC));
+	outage_until = now() + for_ns;
+}
+
+void runtime_stall(int64_t for_ns)
+{
+	kernel_note("the actor is stopped for %lld s", (long long)(for_ns / SEC));
+	stalled_until = now() + for_ns;
+}
+
+static bool troubled(void)
+{
+	return (world.o.faults & F_ENGINE) && !world.ending;
+}
+
+/* --- what an act does to a workload --- */
+
+static bool is(const struct act *a, const char *runtime)
+{
+	return strcmp(a->r.runtime, runtime) == 0;
+}
+
+static void answer_about(const struct act *a, enum act_outcome o, struct act_answer *ret)
+{
+	*ret = (struct act_answer){ .magic = WIRE_MAGIC, .size = sizeof(*ret), .verb = a->r.verb, .outcome = (uint32_t)o,
+				    .serial = a->r.serial, .generation = a->r.generation, .cpu_usec = -1, .memory = -1,
+				    .net_bytes = -1 };
+	memcpy(ret->id, a->r.id, sizeof(ret->id));
+}
+
+static void do_create(const struct act *a, struct truth *t, struct act_answer *ret)
+{
+	struct lease_process p = a->r.process;
+
+	if (t->work == WORK_RUNNING)
+		return;
+	if (is(a, "process") && !kernel_process_alive(t->work_pid)) {
+		ret->outcome = ACT_FAILED;
+		(void)snprintf(ret->line, sizeof(ret->line), "no such process");
+		return;
+	}
+	if (is(a, "box")) {
+		p = kernel_spawn(0);
+		t->work_pid = p.pid;
+	}
+	t->work = WORK_RUNNING;
+	if (is(a, "process") || is(a, "box"))
+		(void)snprintf(ret->cgroup, sizeof(ret->cgroup), KERNEL_CGROUP "%d", t->work_pid);
+	ret->tree = p;
+}
+
+static void do_destroy(struct truth *t)
+{
+	t->work = WORK_ABSENT;
+	t->destroyed = true;
+	truth_killed(&t->work_pid);
+}
+
+static void do_freeze(const struct act *a, struct truth *t, struct act_answer *ret)
+{
+	ret->state = is(a, "box") ? ACT_ST_DISK : ACT_ST_FROZEN;
+	if (t->work != WORK_RUNNING)
+		return;
+	t->work = is(a, "box") ? WORK_DISK : WORK_FROZEN;
+	if (is(a, "box"))
+		truth_killed(&t->work_pid);
+}
+
+static void do_thaw(const struct act *a, struct truth *t)
+{
+	if (is(a, "box") && t->work == WORK_DISK)
+		t->work_pid = kernel_spawn(0).pid;
+	t->work = WORK_RUNNING;
+}
+
+static void session_stat(const struct truth *t, struct act_answer *ret)
+{
+	if (!truth_session_alive(t))
+		ret->outcome = ACT_ABSENT;
+	else if (t->second.pid > 0 && kernel_process_alive(t->second.pid))
+		ret->tree = t->second;
+	else
+		ret->tree = t->record.leader;
+}
+
+static void do_act(const struct act *a, struct truth *t, struct act_answer *ret)
+{
+	bool there = t->work != WORK_ABSENT;
+
+	switch ((int)a->r.verb) {
+	case ACT_CREATE:
+		do_create(a, t, ret);
+		break;
+	case ACT_STAT:
+		if (is(a, "session"))
+			session_stat(t, ret);
+		else if (!there)
+			ret->outcome = ACT_ABSENT;
+		else if (t->work_pid > 0)
+			(void)snprintf(ret->cgroup, sizeof(ret->cgroup), KERNEL_CGROUP "%d", t->work_pid);
+		ret->state = !there ? ACT_ST_ABSENT : t->work == WORK_RUNNING ? ACT_ST_RUNNING : ACT_ST_FROZEN;
+		break;
+	case ACT_HIBERNATE:
+		if (there)
+			do_freeze(a, t, ret);
+		else
+			ret->outcome = ACT_ABSENT;
+		break;
+	case ACT_RESUME:
+		if (there)
+			do_thaw(a, t);
+		else
+			ret->outcome = ACT_ABSENT;
+		break;
+	case ACT_DESTROY:
+		ret->outcome = there || one_in(2) ? ACT_DONE : ACT_ABSENT;
+		do_destroy(t);
+		break;
+	case ACT_ENTER:
+		if (t->work != WORK_RUNNING)
+			ret->outcome = there ? ACT_FAILED : ACT_ABSENT;
+		else if (one_in(20))
+			memset(ret->argv, 'x', 70); /* longer than an answer holds */
+		else
+			memcpy(ret->argv, "nsenter\0-t\0" "1\0", sizeof("nsenter\0-t\0" "1\0"));
+		break;
+	case ACT_WARN:
+	default:
+		break;
+	}
+}
+
+/* --- the actor --- */
+
+static void start(struct act *a);
+
+static void act_free(struct act *a)
+{
+	SLIST_INSERT_HEAD(&unused, a, free);
+}
+
+static void note(const struct act *a, enum act_outcome o)
+{
+	kernel_note("actor: %s %s gen %llu: %s", act_verb_name((enum act_verb)a->r.verb), a->r.id[0] ? a->r.id : a->r.runtime,
+		    (unsigned long long)a->r.generation, act_outcome_name(o));
+}
+
+/* What became known to the world by an answer that is on its way. */
+static void told(struct truth *t, const struct act *a, const struct act_answer *ans)
+{
+	if (a->r.verb == ACT_CREATE && ans->outcome != ACT_DONE && t->start_failed == NEVER)
+		t->start_failed = now();
+	if ((ans->outcome == ACT_ABSENT || ans->state == ACT_ST_ABSENT) && !t->record.is_session && t->stopped == NEVER)
+		t->stopped = now();
+	if (a->r.verb == ACT_DESTROY)
+		t->destroy_tried = now();
+}
+
+static void ended(void *arg, uint64_t life)
+{
+	struct act *a = arg;
+	struct truth *t = a->t && a->t->birth == a->birth ? a->t : NULL;
+	struct act_answer ans;
+
+	if (life != lives) /* that actor is gone, and took what was under way with it */
+		return;
+	happens();
+	if (now() < stalled_until) {
+		at(stalled_until + between(0, 10 * LEASE_NS_PER_MS), ended, a, life);
+		return;
+	}
+	answer_about(a, ACT_DONE, &ans);
+	bool late = now() - a->asked >= a->r.deadline;
+	bool fails = late || (troubled() && (now() < outage_until || percent(is(a, "flaky") ? 20 : 3)));
+	/* What failed by its deadline may have done all of it. */
+	if (t && (!fails || (late && one_in(2))) && a->r.verb != ACT_CAPABILITIES)
+		do_act(a, t, &ans);
+	if (fails && ans.outcome != ACT_ABSENT) {
+		answer_about(a, late ? ACT_TIMEOUT : one_in(3) ? ACT_LATER : one_in(20) ? ACT_REFUSED : ACT_FAILED, &ans);
+		(void)snprintf(ans.line, sizeof(ans.line), "the engine says no");
+	}
+	if (a->r.verb == ACT_CAPABILITIES) {
+		ans.outcome = is(a, "nowhere") || (fails && !is(a, "session")) ? ACT_FAILED : ACT_DONE;
+		ans.caps = is(a, "box") ? ACT_CAP_HIBERNATE_DISK | ACT_CAP_SNAPSHOT : is(a, "session") ? 0 : ACT_CAP_HIBERNATE_FROZEN;
+	}
+	note(a, (enum act_outcome)ans.outcome);
+	if (t) {
+		told(t, a, &ans);
+		t->acts--;
+		t->first = a->next;
+	}
+	world.acts--;
+	kernel_answer(&ans);
+	if (t)
+		bound_changed(t);
+	if (a->next)
+		start(a->next);
+	act_free(a);
+}
+
+static int64_t takes(const struct act *a)
+{
+	if (!troubled())
+		return between(LEASE_NS_PER_MS, 300 * LEASE_NS_PER_MS);
+	if (now() < outage_until && one_in(2))
+		return a->r.deadline + between(0, 2 * SEC);
+	if (one_in(60))
+		return between(SEC, a->r.deadline + 2 * SEC);
+	return between(100000, one_in(5) ? 5 * SEC : 200 * LEASE_NS_PER_MS);
+}
+
+static void start(struct act *a)
+{
+	a->running = true;
+	a->asked = now();
+	after(takes(a), ended, a, lives);
+}
+
+static void check_request(const struct act_request *r, struct truth *t)
+{
+	bool over = !t || t->state == P_REAPED || t->state == P_DENIED;
+
+	if (over && r->verb != ACT_WARN && r->verb != ACT_ENTER)
+		broken("I4", "%s of %s, which %s", act_verb_name((enum act_verb)r->verb), r->id, t ? "is over" : "nobody knows");
+	if (t && r->generation != t->generation)
+		broken("I5", "%s of %s with generation %llu, the ledger says %llu", act_verb_name((enum act_verb)r->verb), r->id,
+		       (unsigned long long)r->generation, (unsigned long long)t->generation);
+	if (r->verb == ACT_CREATE && t->state != P_ADMITTED)
+		broken("I4", "create of %s, which is %s", r->id, public_name(t->state));
+	if ((r->verb == ACT_HIBERNATE || r->verb == ACT_RESUME) && (t->state == P_EXPIRED || t->state == P_FAILED))
+		broken("I4", "%s of %s, which is over", act_verb_name((enum act_verb)r->verb), r->id);
+}
+
+void runtime_request(void *arg, const struct act_request *r)
+{
+	struct truth *t = r->id[0] ? truth_find(r->id) : NULL;
+	struct act *a = SLIST_FIRST(&unused);
+
+	(void)arg;
+	if (!a)
+		broken("the simulation", "more acts are under way than there is room for");
+	if (r->id[0])
+		check_request(r, t);
+	SLIST_REMOVE_HEAD(&unused, free);
+	*a = (struct act){ .r = *r, .t = t, .birth = t ? t->birth : 0 };
+	world.acts++;
+	/* The daemon keeps to 8, the last two for users who have none. */
+	if (world.acts >= 6)
+		world.last_full = now();
+	if (!t) {
+		start(a);
+		return;
+	}
+	t->acts++;
+	if (r->verb == ACT_CREATE)
+		t->create_asked = now();
+	if (r->verb == ACT_DESTROY)
+		check_destroy(t);
+	if (!t->first) {
+		t->first = a;
+		start(a);
+		return;
+	}
+	struct act *last = t->first;
+	while (last->next)
+		last = last->next;
+	last->next = a;
+}
+
+void runtime_daemon_gone(void)
+{
+	struct truth *t;
+	struct act *a;
+
+	lives++;
+	world.acts = 0;
+	stalled_until = -DAY;
+	LIST_FOREACH(t, &world.all, all) {
+		/* The program under way may have come to its end. */
+		if (t->first && t->first->running && one_in(2)) {
+			struct act_answer ans;
+			answer_about(t->first, ACT_DONE, &ans);
+			do_act(t->first, t, &ans);
+		}
+		t->first = NULL;
+		t->acts = 0;
+	}
+	/* Every act is of that life: all come back. */
+	SLIST_INIT(&unused);
+	for (a = pool; a < pool + n_acts; a++)
+		SLIST_INSERT_HEAD(&unused, a, free);
+}
+
+void runtime_boot(void)
+{
+	outage_until = -DAY;
+}
