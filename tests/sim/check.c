@@ -75,16 +75,22 @@ static int64_t kept_until(const struct truth *t)
 	return beat + t->ttl_low;
 }
 
+/* What the daemon does is dated by when its turn began. */
+static int64_t turn(void)
+{
+	return world.o.faults & F_STALL ? 10 * SEC : SEC / 10;
+}
+
 static bool linger_over(const struct truth *t, int64_t when)
 {
 	bool run = t->record.run;
 
 	if (t->record.is_session)
 		return t->leader_died <= when;
-	if (t->leader_died <= when && (run || t->state == P_ADMITTED || t->leader_died + t->linger_low <= when))
+	if (t->leader_died <= when && (run || t->state == P_ADMITTED || t->leader_died + t->linger_low - turn() <= when))
 		return true;
-	return t->session_over <= when &&
-	       (t->by_hand || t->state == P_ADMITTED || t->session_over + t->linger_low <= when);
+	return t->session_over <= when + turn() &&
+	       (t->by_hand || t->state == P_ADMITTED || t->session_over + t->linger_low - turn() <= when);
 }
 
 static bool proven(const struct truth *t, int64_t when)
@@ -95,7 +101,7 @@ static bool proven(const struct truth *t, int64_t when)
 	    (t->start_failed <= when || (t->create_asked != NEVER && t->create_asked + 125 * SEC <= when)))
 		return true;
 	return linger_over(t, when) || t->made + LIFE_LOW <= when ||
-	       (t->state == P_HIBERNATED && t->since + RETENTION_LOW - 5 * SEC <= when);
+	       (t->state == P_HIBERNATED && t->since + RETENTION_LOW - turn() <= when);
 }
 
 void check_may_end(struct truth *t, int64_t when, const char *by)
@@ -169,7 +175,8 @@ void check_line(const struct ledger_row *row, int64_t when)
 	world.hash = (world.hash ^ (uint64_t)row->at) * UINT64_C(0x100000001b3);
 	if (!t)
 		broken("I3", "a line about %s (%s -> %s), which is over or which nobody made", row->id, row->from, row->to);
-	kernel_note("ledger: %s %s -> %s gen %llu: %s", row->id, row->from, row->to, (unsigned long long)row->generation, row->why);
+	kernel_note("ledger: %s %s -> %s gen %llu: %s", row->id, row->from, row->to, (unsigned long long)row->generation,
+		    row->why);
 	if (from != t->state)
 		broken("I6", "%s goes from %s to %s in the ledger, and was %s", row->id, row->from, row->to, publics[t->state]);
 	if (!legal[from][to])
@@ -229,7 +236,8 @@ void check_bound(const char *id, const char *session)
 /* A folder by its own name; that of a day lies in the archive. */
 static enum where where_of(const char *dir)
 {
-	static const char *const names[] = { [W_QUEUE] = "queue", [W_ACTIVE] = "active", [W_REAP] = ".reap", [W_ARCHIVE] = "archive" };
+	static const char *const names[] = { [W_QUEUE] = "queue", [W_ACTIVE] = "active", [W_REAP] = ".reap",
+					     [W_ARCHIVE] = "archive" };
 
 	for (size_t i = W_QUEUE; dir && i <= W_ARCHIVE; i++)
 		if (strcmp(dir, names[i]) == 0)
@@ -269,6 +277,12 @@ void check_logged(void *arg, int level, const char *line)
 {
 	(void)arg;
 	(void)level;
+	/* Mass silence is held, for one ttl of [defaults] at most. */
+	if (strstr(line, "BREAKER:") || strstr(line, "the breaker has tripped"))
+		world.breaker_until = now() + TTL_HIGH + GRACE_HIGH;
+	/* Its end is by the wall clock: one that was set back brings it back, for as long as it was to be at most. */
+	if (strstr(line, "is in force: nothing is destroyed"))
+		world.hold_until = later(world.hold_until, now() + HOLD_HIGH);
 	if (strstr(line, "cannot happen") || strstr(line, "please report"))
 		broken("I4", "%s", line);
 }
