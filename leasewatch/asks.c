@@ -7,15 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lease/beacon.h"
 #include "lease/process.h"
 #include "os/log.h"
 #include "store/statefiles.h"
 #include "watcher.h"
-
-/* A hold longer than this is a decision that somebody forgot. */
-#define HOLD_DEFAULT (INT64_C(3600) * LEASE_NS_PER_S)
-#define HOLD_MAX (INT64_C(7) * 86400 * LEASE_NS_PER_S)
 
 static struct reply *reply_find(struct watcher *w, const char *ask)
 {
@@ -79,121 +74,11 @@ void asks_flush(struct watcher *w)
 	}
 }
 
-static void answer(struct watcher *w, const char *ask, const char *result, const char *what)
+void ask_say(struct watcher *w, const char *ask, const char *result, const char *what)
 {
 	struct ask_answer a = { .n_words = 0 };
 
 	answer_words(w, ask, &a, result, what);
-}
-
-/* --- the hold --- */
-
-void beacon_write(struct watcher *w)
-{
-	struct lease_beacon b = { .user_mode = w->paths.user_mode, .hold_until = w->hold_wall / LEASE_NS_PER_MS };
-	const struct breaker *breaker = w->silence.shown;
-	char buf[LEASE_FILE_MAX];
-	size_t len;
-
-	(void)snprintf(b.state, sizeof(b.state), "%s", w->paths.state);
-	(void)snprintf(b.db, sizeof(b.db), "%s", w->paths.db);
-	(void)snprintf(b.sessions, sizeof(b.sessions), "%s", w->paths.sessions);
-	(void)snprintf(b.hold_by, sizeof(b.hold_by), "%s", w->hold_by);
-	memcpy(b.boot, w->boot, sizeof(b.boot));
-	degraded_words(w, b.degraded, sizeof(b.degraded));
-	if (breaker) {
-		b.breaker_until = (w->now.wall + breaker->until - w->now.mono) / LEASE_NS_PER_MS;
-		breaker_words(breaker, b.breaker_why);
-		if (w->silence.tripped > 1)
-			(void)strlcat(b.breaker_why, ", and others", sizeof(b.breaker_why));
-	}
-	if (lease_process_self(&b.daemon) < 0)
-		log_warn("our own start time cannot be read: klease will think that no daemon runs");
-	int r = lease_beacon_format(&b, buf, sizeof(buf), &len);
-	if (r == 0)
-		r = statefile_write(w->house.tree.root, LEASE_BEACON_NAME, buf, len);
-	if (r < 0)
-		log_err("%s/%s cannot be written: %s", w->paths.notices, LEASE_BEACON_NAME, strerror(-r));
-}
-
-static void hold_set(struct watcher *w, int64_t until_wall, const char *by)
-{
-	char value[96];
-
-	w->hold_wall = until_wall;
-	(void)snprintf(w->hold_by, sizeof(w->hold_by), "%s", by);
-	w->judge.hold_until = until_wall ? w->now.mono + (until_wall - w->now.wall) : 0;
-	(void)snprintf(value, sizeof(value), "%lld %s", (long long)until_wall, by);
-	if (registry_set(w->registry, "hold", until_wall ? value : NULL) < 0)
-		log_err("the hold cannot be stored (%s): a restart would forget it", registry_error(w->registry));
-	beacon_write(w);
-	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e)) {
-		e->view_dirty = true;
-		entry_changed(w, e);
-		entry_due(w, e, w->now.mono);
-	}
-	sweep_begin(w, false, true);
-}
-
-void hold_load(struct watcher *w)
-{
-	char value[96], *end;
-
-	if (registry_get(w->registry, "hold", value, sizeof(value)) < 0)
-		return;
-	long long until = strtoll(value, &end, 10);
-	if (*end != ' ' || until <= w->now.wall)
-		return;
-	hold_set(w, until, end + 1);
-	log_warn("a hold of %s is in force: nothing is destroyed until it is lifted or over", w->hold_by);
-}
-
-void hold_over(struct watcher *w)
-{
-	if (w->hold_wall == 0 || w->now.mono < w->judge.hold_until)
-		return;
-	log_warn("the hold of %s is over: what is due ends now", w->hold_by);
-	breaker_hold_over(w);
-	hold_set(w, 0, "");
-}
-
-static void ask_hold(struct watcher *w, const char *ask, const struct ask *q, uint32_t uid)
-{
-	int64_t length = q->ttl ? q->ttl : HOLD_DEFAULT;
-	char by[64], told[128], human[LEASE_DURATION_SIZE];
-
-	if (uid != 0 && !w->paths.user_mode) {
-		answer(w, ask, "refused", "only root holds or lifts a hold");
-		return;
-	}
-	if (q->verb == ASK_UNHOLD) {
-		log_warn("the hold was lifted by uid %u", uid);
-		if (w->hold_wall != 0)
-			breaker_hold_over(w);
-		hold_set(w, 0, "");
-		answer(w, ask, "done", "no hold is in force: what is due ends now");
-		return;
-	}
-	if (length > HOLD_MAX) {
-		answer(w, ask, "refused", "a hold lasts at most 7d: ask again when it is over");
-		return;
-	}
-	(void)snprintf(by, sizeof(by), "uid %u", uid);
-	log_warn("HOLD by uid %u for %lld s: nothing is destroyed until then", uid, (long long)(length / LEASE_NS_PER_S));
-	hold_set(w, w->now.wall + length, by);
-	lease_duration_human(human, length);
-	(void)snprintf(told, sizeof(told), "held for %s from now: nothing is destroyed until it is lifted or over", human);
-	answer(w, ask, "done", told);
-}
-
-static void ask_breaker_release(struct watcher *w, const char *ask, uint32_t uid)
-{
-	if (uid != 0 && !w->paths.user_mode)
-		answer(w, ask, "refused", "only root lets the breaker go");
-	else if (breaker_let_go(w, uid))
-		answer(w, ask, "done", "reaping goes on: what is silent ends now");
-	else
-		answer(w, ask, "done", "the breaker has not tripped: nothing was held");
 }
 
 /* --- what is asked of one lease --- */
@@ -205,20 +90,20 @@ static void ask_exec(struct watcher *w, const char *ask, const struct ask *q, ui
 
 	r = strcmp(q->boot, w->boot) == 0 ? lease_process_open(&q->process, uid, &fd) : -ESRCH;
 	if (r < 0) {
-		answer(w, ask, "refused", "pid= is not a live process of yours with that start time");
+		ask_say(w, ask, "refused", "pid= is not a live process of yours with that start time");
 		return;
 	}
 	struct user *u = user_get(w, uid);
 	if (!u || u->execs >= WATCHER_EXECS) {
 		close(fd);
-		answer(w, ask, "refused", "too many commands of yours run in leases: 128 is the limit");
+		ask_say(w, ask, "refused", "too many commands of yours run in leases: 128 is the limit");
 		return;
 	}
 	if (!(x = calloc(1, sizeof(*x))))
 		close(fd);
 	if (!x || source_add(w, &x->src, SRC_EXEC, fd, x) < 0) {
 		free(x);
-		answer(w, ask, "failed", "the daemon has no room for it now: try again later");
+		ask_say(w, ask, "failed", "the daemon has no room for it now: try again later");
 		return;
 	}
 	memcpy(x->ask, ask, sizeof(x->ask));
@@ -249,7 +134,7 @@ static void ask_renew(struct watcher *w, const char *ask, const struct ask *q, s
 	entry_due(w, e, w->now.mono);
 	lease_duration_format(shown, ttl);
 	(void)snprintf(what, sizeof(what), "its ttl is %s now%s", shown, ttl != q->ttl && q->ttl ? " (the limit)" : "");
-	answer(w, ask, "done", what);
+	ask_say(w, ask, "done", what);
 }
 
 /* True, and one is used up, when a user may make a lease change its state once more. */
@@ -259,7 +144,7 @@ static bool may_stir(struct watcher *w, const char *ask, struct user *u)
 		ration_take(w, u, RATION_STIRS);
 		return true;
 	}
-	answer(w, ask, "refused", "too many hibernations and resumptions of yours in a short time: wait a little");
+	ask_say(w, ask, "refused", "too many hibernations and resumptions of yours in a short time: wait a little");
 	return false;
 }
 
@@ -274,15 +159,15 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, s
 	if (w->broken)
 		return; /* a row that cannot be read is not a lease that is over */
 	if (!e || !state_living(e->l.state)) {
-		answer(w, ask, "lost", "no such lease, or it is over");
+		ask_say(w, ask, "lost", "no such lease, or it is over");
 		return;
 	}
 	if (uid != e->l.uid && uid != 0) {
-		answer(w, ask, "refused", "it is another user's lease");
+		ask_say(w, ask, "refused", "it is another user's lease");
 		return;
 	}
 	if (e->l.record.is_session && q->verb != ASK_RENEW) {
-		answer(w, ask, "refused", "it is a session: it has no workload to run in, to hibernate or to resume");
+		ask_say(w, ask, "refused", "it is a session: it has no workload to run in, to hibernate or to resume");
 		return;
 	}
 	switch (q->verb) {
@@ -296,17 +181,17 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, s
 		if (e->l.state != ST_ACTIVE && !may_stir(w, ask, u))
 			break;
 		step(w, e, EV_ASK_RESUME, w->now.mono, "asked to resume");
-		answer(w, ask, "done", "it is active, or on its way");
+		ask_say(w, ask, "done", "it is active, or on its way");
 		break;
 	case ASK_HIBERNATE:
 		if (e->l.state != ST_ACTIVE && e->l.state != ST_IDLE) {
-			answer(w, ask, "refused", "only an active or idle lease can be hibernated");
+			ask_say(w, ask, "refused", "only an active or idle lease can be hibernated");
 			break;
 		}
 		if (!may_stir(w, ask, u))
 			break;
 		step(w, e, EV_ASK_HIBERNATE, w->now.mono, "asked to hibernate");
-		answer(w, ask, "done", "it is on its way");
+		ask_say(w, ask, "done", "it is on its way");
 		break;
 	case ASK_NONE:
 	case ASK_HOLD:
@@ -388,13 +273,13 @@ void ask_receive(struct watcher *w, const char *name)
 	if (asks)
 		ration_take(w, u, RATION_ASKS);
 	if (!asks) {
-		answer(w, id, "refused", "too many asks of yours in a short time: wait a little");
+		ask_say(w, id, "refused", "too many asks of yours in a short time: wait a little");
 	} else if (c.n > WATCHER_ASKS) {
-		answer(w, id, "refused", "too many asks of yours are outstanding: 16 is the limit");
+		ask_say(w, id, "refused", "too many asks of yours are outstanding: 16 is the limit");
 	} else if ((r = ask_parse(buf, len, &q, &err)) < 0) {
 		(void)snprintf(why, sizeof(why), "line %d: %.120s", err.line,
 			       r == -ENODATA ? "the first line must be #leasewatch 1" : log_escape(what, sizeof(what), err.what));
-		answer(w, id, "failed", why);
+		ask_say(w, id, "failed", why);
 	} else if (q.verb == ASK_HOLD || q.verb == ASK_UNHOLD) {
 		ask_hold(w, id, &q, st.uid);
 	} else if (q.verb == ASK_BREAKER_RELEASE) {
@@ -467,7 +352,7 @@ void ask_execs_enter(struct watcher *w, struct user *u)
 		memcpy(r.id, e->l.id, sizeof(r.id));
 		memcpy(r.runtime, e->l.policy.runtime, sizeof(r.runtime));
 		if (flight_send(w, &r, u, true) < 0) {
-			answer(w, x->ask, "failed", "the actor is busy: try again later");
+			ask_say(w, x->ask, "failed", "the actor is busy: try again later");
 			x->waits = false;
 			continue; /* its process ends by itself when it reads that */
 		}
@@ -488,14 +373,14 @@ void ask_entered(struct watcher *w, const struct act_answer *a)
 		return;
 	x->serial = 0;
 	if (a->outcome != ACT_DONE) {
-		answer(w, x->ask, a->outcome == ACT_ABSENT ? "lost" : "failed",
+		ask_say(w, x->ask, a->outcome == ACT_ABSENT ? "lost" : "failed",
 		       a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome));
 		return;
 	}
 	for (const char *p = a->argv; *p; p += strlen(p) + 1) {
 		/* Half of a word is another command. */
 		if (words.n_words == 8 || strlen(p) >= sizeof(words.words[0])) {
-			answer(w, x->ask, "failed", "its runtime's way in is longer than an answer holds");
+			ask_say(w, x->ask, "failed", "its runtime's way in is longer than an answer holds");
 			return;
 		}
 		(void)strlcpy(words.words[words.n_words++], p, sizeof(words.words[0]));
@@ -512,7 +397,7 @@ void ask_lease_over(struct watcher *w, const struct entry *e)
 		if (strcmp(x->lease, e->l.id) != 0)
 			continue;
 		if (x->waits || x->serial != 0) /* the word of its runtime comes too late for it */
-			answer(w, x->ask, "lost", e->l.why);
+			ask_say(w, x->ask, "lost", e->l.why);
 		exec_over(w, x);
 	}
 }

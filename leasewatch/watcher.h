@@ -411,15 +411,20 @@ int send_request(struct watcher *w, struct act_request *r);
 
 /* asks.c */
 void ask_receive(struct watcher *w, const char *name);
+void ask_say(struct watcher *w, const char *ask, const char *result, const char *what); /* told after the commit */
 void asks_flush(struct watcher *w); /* after the commit: the answers */
 void ask_execs_enter(struct watcher *w, struct user *u); /* as many of a user's as may be let in now */
 void ask_lease_active(struct watcher *w, const struct entry *e);
 void ask_entered(struct watcher *w, const struct act_answer *a);
 void ask_lease_over(struct watcher *w, const struct entry *e);
 void ask_exec_died(struct watcher *w, struct exec *x);
+void kept(struct watcher *w); /* a state file was written that is to go after ENDED_KEEP */
+
+/* hold.c */
+void ask_hold(struct watcher *w, const char *ask, const struct ask *q, uint32_t uid);
+void ask_breaker_release(struct watcher *w, const char *ask, uint32_t uid);
 void beacon_write(struct watcher *w);
 void hold_load(struct watcher *w);
-void kept(struct watcher *w); /* a state file was written that is to go after ENDED_KEEP */
 void hold_over(struct watcher *w); /* lifts one whose time has come */
 
 /* restart.c */

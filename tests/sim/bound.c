@@ -118,7 +118,7 @@ static int64_t due(const struct truth *t)
 	case P_ACTIVE:
 	case P_IDLE:
 	case P_HIBERNATED:
-		end = latest(living(t), world.hold_until);
+		end = latest(latest(living(t), world.hold_until), world.breaker_until);
 		break;
 	case P_EXPIRED:
 	case P_FAILED:

@@ -75,16 +75,22 @@ static int64_t kept_until(const struct truth *t)
 	return beat + t->ttl_low;
 }
 
+/* What the daemon does is dated by when its turn began. */
+static int64_t turn(void)
+{
+	return world.o.faults & F_STALL ? 10 * SEC : SEC / 10;
+}
+
 static bool linger_over(const struct truth *t, int64_t when)
 {
 	bool run = t->record.run;
 
 	if (t->record.is_session)
 		return t->leader_died <= when;
-	if (t->leader_died <= when && (run || t->state == P_ADMITTED || t->leader_died + t->linger_low <= when))
+	if (t->leader_died <= when && (run || t->state == P_ADMITTED || t->leader_died + t->linger_low - turn() <= when))
 		return true;
-	return t->session_over <= when &&
-	       (t->by_hand || t->state == P_ADMITTED || t->session_over + t->linger_low <= when);
+	return t->session_over <= when + turn() &&
+	       (t->by_hand || t->state == P_ADMITTED || t->session_over + t->linger_low - turn() <= when);
 }
 
 static bool proven(const struct truth *t, int64_t when)
@@ -95,7 +101,7 @@ static bool proven(const struct truth *t, int64_t when)
 	    (t->start_failed <= when || (t->create_asked != NEVER && t->create_asked + 125 * SEC <= when)))
 		return true;
 	return linger_over(t, when) || t->made + LIFE_LOW <= when ||
-	       (t->state == P_HIBERNATED && t->since + RETENTION_LOW - 5 * SEC <= when);
+	       (t->state == P_HIBERNATED && t->since + RETENTION_LOW - turn() <= when);
 }
 
 void check_may_end(struct truth *t, int64_t when, const char *by)
@@ -269,6 +275,12 @@ void check_logged(void *arg, int level, const char *line)
 {
 	(void)arg;
 	(void)level;
+	/* Mass silence is held, for one ttl of [defaults] at most. */
+	if (strstr(line, "BREAKER:") || strstr(line, "the breaker has tripped"))
+		world.breaker_until = now() + TTL_HIGH + GRACE_HIGH;
+	/* Its end is by the wall clock: one that was set back brings it back, for as long as it was to be at most. */
+	if (strstr(line, "is in force: nothing is destroyed"))
+		world.hold_until = later(world.hold_until, now() + HOLD_HIGH);
 	if (strstr(line, "cannot happen") || strstr(line, "please report"))
 		broken("I4", "%s", line);
 }

@@ -55,6 +55,7 @@
 #define RETENTION_LOW (2 * HOUR)
 #define RETENTION_HIGH (6 * HOUR)
 #define QUEUE_TIMEOUT_HIGH (10 * MINUTE)
+#define HOLD_HIGH (20 * MINUTE) /* asked for */
 
 enum fault_class {
 	F_TIME = 1,	/* suspends, clock steps */
@@ -168,6 +169,7 @@ struct world {
 	int64_t credit;
 	int64_t last_step;	/* somebody set the clock */
 	int64_t last_reload;
+	int64_t breaker_until;
 	int64_t grace_until;	/* no end by silence, and while it is stopped none at all */
 	int64_t last_full;	/* when there was last no free act */
 	int64_t hold_until, hold_sure; /* holds by world time; sure: promised, not before */

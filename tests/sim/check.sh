@@ -1,0 +1,14 @@
+#!/bin/sh
+# The simulated world for a short while (SIM_SECONDS, 10): a fixed seed of each profile, one of them twice, then seeds that
+# are drawn and printed, for what is left of the time.
+set -eu
+sim=./tests/sim/sim
+[ -x "$sim" ] || { echo "no $sim: make check builds it"; exit 77; }
+begin=$(date +%s)
+for profile in calm time crash tree engine calls; do
+	"$sim" --profile "$profile" --seed 1 --holders 12 --days 0.2
+done
+"$sim" --seed 2 --holders 12 --days 0.2 --twice
+left=$((${SIM_SECONDS:-10} - ($(date +%s) - begin)))
+[ "$left" -gt 1 ] || left=2
+"$sim" --holders 20 --days 0.3 --seconds "$left"

@@ -1,0 +1,33 @@
+#!/bin/bash
+# Which branches of the daemon the simulated world reaches: a build of its own, some minutes of seeds, a line a file.
+# usage: tests/sim/coverage.sh [SECONDS [SIM'S WORDS...]]; BUILD=DIR keeps the build there
+set -euo pipefail
+src=$(cd "$(dirname "$0")/../.." && pwd)
+seconds=${1:-120}
+shift || true
+build=${BUILD:-$(mktemp -d)}
+[ -n "${BUILD:-}" ] || trap 'rm -rf "$build"' EXIT
+mkdir -p "$build"
+cd "$build"
+[ -f Makefile ] || "$src/configure" -q CFLAGS="-O0 -g --coverage -fprofile-update=single" LDFLAGS=--coverage
+make -s -j2 tests/sim/sim >make.log 2>&1 || { tail make.log; exit 1; }
+find . -name '*.gcda' -delete
+for profile in calm time crash tree engine calls; do
+	tests/sim/sim --profile "$profile" --holders 30 --days 1 --seconds $((seconds / 10)) "$@" || true
+done
+tests/sim/sim --holders 40 --days 1 --seconds $((seconds * 4 / 10)) "$@" || true
+
+# gcov's own count: "Taken at least once:P% of N", for each source file.
+reached() {
+	local gcno=$1
+	gcov -b -n "$gcno" 2>/dev/null | awk -v src="$src/" '
+		/^File / { f = $0; sub(/^File ./, "", f); sub(/.$/, "", f); sub(src, "", f) }
+		/^Taken at least once/ && f ~ /^leasewatch\/.*\.c$/ {
+			p = $0; sub(/.*:/, "", p); n = p; sub(/%.*/, "", p); sub(/.* of /, "", n)
+			printf "%s %.0f %d\n", f, p * n / 100, n; f = ""
+		}'
+}
+for gcno in leasewatch/core/*.gcno leasewatch/store/*.gcno leasewatch/libwatcher_la-*.gcno leasewatch/librests*.gcno; do
+	[ -f "$gcno" ] && case $gcno in *.libs*) ;; *) reached "$gcno" ;; esac
+done | sort | awk '{ t += $2; n += $3; printf "%5.1f%%  %4d of %4d  %s\n", $3 ? 100 * $2 / $3 : 100, $2, $3, $1 }
+	END { printf "%5.1f%%  %4d of %4d  in all\n", 100 * t / n, t, n }'
