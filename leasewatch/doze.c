@@ -33,7 +33,7 @@ static bool may_rest(const struct watcher *w, const struct entry *e)
 		return false;
 	if (e->leader.fd >= 0 || e->work.fd >= 0 || e->waiter.fd >= 0 || e->watched || e->polled)
 		return false;
-	return !e->touched && !e->in_out && e->act == ACT_NONE && !e->stat_sent && !e->quiet;
+	return !e->touched && !e->in_out && e->act == ACT_NONE && !e->stat_sent && !e->quiet && !e->misshown;
 }
 
 void entry_dozes(struct watcher *w, struct entry *e)

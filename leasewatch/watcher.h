@@ -64,6 +64,7 @@ struct entry {
 	bool counted;		/* among those that may fall silent: see breaker-count.c */
 	bool held;		/* due by silence, and the breaker holds it: its state file says so */
 	struct party *silent;	/* marked: its ttl is nearly over; NULL = not */
+	bool misshown;		/* its state file could not be written: tried again at the next look */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
 	bool missed;		/* its lock was not in active/ when its silence was to end it: the next time it does */
 	bool watched, polled;	/* the lock's own watch; where it is not enough, it is looked at every second */
@@ -232,6 +233,7 @@ struct watcher {
 	struct lease at_rest; /* the one that is looked at */
 	struct sweep sweep;
 	struct tidy tidy;
+	int64_t peeks_put_off; /* mono; of the turn that had something to do first; 0 = they were looked at */
 	int64_t away;	    /* ns without a daemon in this boot, in all */
 	TAILQ_HEAD(, entry) out, requests;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */

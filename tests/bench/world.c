@@ -201,7 +201,7 @@ int64_t world_start(struct world *w)
 	if (pipe2(p, O_CLOEXEC) < 0)
 		bench_fail("pipe2", errno);
 	from = bench_now();
-	running[0] = w->actor = bench_spawn(argv, -1, p[1]);
+	running[0] = w->actor = bench_serve(argv, -1, -1, p[1]);
 	close(p[1]);
 	await_ready(w, p[0]);
 	took = bench_now() - from;

@@ -62,7 +62,11 @@ int64_t world_registry_size(const struct world *w); /* bytes of its files on tmp
  * both share.
  */
 volatile bool *world_flags(int n);
-pid_t world_child(void); /* fork; it goes when we go */
+/*
+ * fork; it goes when we go. In a session of its own, as the daemon is and as holders are: where the kernel shares out CPU by
+ * session (sched_autogroup), what the bench uses itself would else be taken from the daemon.
+ */
+pid_t world_child(void);
 void world_child_end(pid_t pid);
 void world_touch(const struct world *w, const struct world_lease *l); /* one beat; a lease that is gone is a failure */
 pid_t world_keep(const struct world *w, const struct world_lease *l, int n, const volatile bool *keep, int64_t every);

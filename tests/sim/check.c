@@ -175,7 +175,8 @@ void check_line(const struct ledger_row *row, int64_t when)
 	world.hash = (world.hash ^ (uint64_t)row->at) * UINT64_C(0x100000001b3);
 	if (!t)
 		broken("I3", "a line about %s (%s -> %s), which is over or which nobody made", row->id, row->from, row->to);
-	kernel_note("ledger: %s %s -> %s gen %llu: %s", row->id, row->from, row->to, (unsigned long long)row->generation, row->why);
+	kernel_note("ledger: %s %s -> %s gen %llu: %s", row->id, row->from, row->to, (unsigned long long)row->generation,
+		    row->why);
 	if (from != t->state)
 		broken("I6", "%s goes from %s to %s in the ledger, and was %s", row->id, row->from, row->to, publics[t->state]);
 	if (!legal[from][to])
@@ -235,7 +236,8 @@ void check_bound(const char *id, const char *session)
 /* A folder by its own name; that of a day lies in the archive. */
 static enum where where_of(const char *dir)
 {
-	static const char *const names[] = { [W_QUEUE] = "queue", [W_ACTIVE] = "active", [W_REAP] = ".reap", [W_ARCHIVE] = "archive" };
+	static const char *const names[] = { [W_QUEUE] = "queue", [W_ACTIVE] = "active", [W_REAP] = ".reap",
+					     [W_ARCHIVE] = "archive" };
 
 	for (size_t i = W_QUEUE; dir && i <= W_ARCHIVE; i++)
 		if (strcmp(dir, names[i]) == 0)

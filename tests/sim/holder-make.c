@@ -92,7 +92,8 @@ static void workload(struct holder *h, struct truth *t)
 
 static void put_twin(const struct truth *t, bool closed)
 {
-	struct lease_twin w = { .uid = t->uid, .leader = t->record.leader, .closed = closed ? kernel_wall() / LEASE_NS_PER_MS : 0 };
+	struct lease_twin w = { .uid = t->uid, .leader = t->record.leader,
+				.closed = closed ? kernel_wall() / LEASE_NS_PER_MS : 0 };
 	char path[PATH_SIZE], buf[LEASE_FILE_MAX];
 	size_t len;
 

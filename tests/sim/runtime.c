@@ -226,7 +226,9 @@ static void ended(void *arg, uint64_t life)
 	}
 	if (a->r.verb == ACT_CAPABILITIES) {
 		ans.outcome = is(a, "nowhere") || (fails && !is(a, "session")) ? ACT_FAILED : ACT_DONE;
-		ans.caps = is(a, "box") ? ACT_CAP_HIBERNATE_DISK | ACT_CAP_SNAPSHOT : is(a, "session") ? 0 : ACT_CAP_HIBERNATE_FROZEN;
+		ans.caps = is(a, "box") ? ACT_CAP_HIBERNATE_DISK | ACT_CAP_SNAPSHOT : 0;
+		if (!is(a, "box") && !is(a, "session"))
+			ans.caps = ACT_CAP_HIBERNATE_FROZEN;
 	}
 	note(a, (enum act_outcome)ans.outcome);
 	if (t) {

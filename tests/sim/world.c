@@ -225,9 +225,9 @@ int world_run(const struct options *o)
 	const struct kernel_hooks hooks = { .request = runtime_request, .moved = check_moved, .logged = check_logged,
 					    .called = called };
 
-	world = (struct world){ .o = *o, .n_users = o->holders / 8 + 3, .last_step = -DAY, .last_reload = -DAY, .grace_until = -DAY, .breaker_until = -DAY,
-				 .last_full = -DAY,
-				.down_since = 0, .lossy_until = -DAY, .hash = UINT64_C(0xcbf29ce484222325) };
+	world = (struct world){ .o = *o, .n_users = o->holders / 8 + 3, .hash = UINT64_C(0xcbf29ce484222325) };
+	world.last_step = world.last_reload = world.last_full = -DAY;
+	world.grace_until = world.breaker_until = world.hold_until = world.hold_sure = -DAY;
 	LIST_INIT(&world.all);
 	LIST_INIT(&world.changed);
 	world.holders = calloc(n, sizeof(*world.holders));

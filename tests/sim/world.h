@@ -173,7 +173,6 @@ struct world {
 	int64_t grace_until;	/* no end by silence, and while it is stopped none at all */
 	int64_t last_full;	/* when there was last no free act */
 	int64_t hold_until, hold_sure; /* holds by world time; sure: promised, not before */
-	int64_t lossy_until;	/* events may be lost, calls may fail until then */
 	int acts;		/* asked for and not answered */
 	uint64_t hash;		/* of the ledger */
 	uint64_t lines, births, turns, reaps, steps;
