@@ -20,6 +20,8 @@ void holder_over(struct holder *h)
 	if (h->held >= 0)
 		kernel_let_go(h->held);
 	h->held = -1;
+	if (h->half && h->lease)
+		h->lease->rubbish = now(); /* nobody fills it any more */
 	h->half = false;
 	h->lease = NULL;
 	holder_next(h, one_in(3) ? between(SEC, MINUTE) : between(MINUTE, 30 * MINUTE));
@@ -320,6 +322,8 @@ void holder_all_gone(void)
 	struct truth *t;
 
 	LIST_FOREACH(t, &world.all, all) {
+		if (t->holder && t->holder->half)
+			t->rubbish = now();
 		t->holder = NULL;
 		truth_killed(&t->waiter_pid);
 		bool led = t->leader_pid > 0 || t->second.pid > 0;
