@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -33,7 +34,7 @@ static bool may_rest(const struct watcher *w, const struct entry *e)
 		return false;
 	if (e->leader.fd >= 0 || e->work.fd >= 0 || e->waiter.fd >= 0 || e->watched || e->polled)
 		return false;
-	return !e->touched && !e->in_out && e->act == ACT_NONE && !e->stat_sent && !e->quiet;
+	return !e->touched && !e->in_out && e->act == ACT_NONE && !e->stat_sent && !e->quiet && !e->misshown;
 }
 
 void entry_dozes(struct watcher *w, struct entry *e)
@@ -42,6 +43,9 @@ void entry_dozes(struct watcher *w, struct entry *e)
 		LIST_INSERT_HEAD(&w->drowsy, e, dozing);
 	e->drowsy = true;
 }
+
+/* So many entries are some MiB: worth the millisecond that it takes to give them back. */
+#define TRIM_AFTER 2048
 
 void rest_all(struct watcher *w)
 {
@@ -52,8 +56,14 @@ void rest_all(struct watcher *w)
 		LIST_REMOVE(e, dozing);
 		e->drowsy = false;
 		/* Without memory for it, it stays awake. */
-		if (may_rest(w, e) && rests_add(&w->rests, &e->l, e->due, e->peeked == e->due, &n) == 0)
+		if (may_rest(w, e) && rests_add(&w->rests, &e->l, e->due, e->peeked == e->due, &n) == 0) {
 			entry_free(w, e);
+			w->laid_down++;
+		}
+	}
+	if (w->laid_down >= TRIM_AFTER) {
+		(void)malloc_trim(0);
+		w->laid_down = 0;
 	}
 }
 

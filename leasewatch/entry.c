@@ -157,7 +157,8 @@ void entry_free(struct watcher *w, struct entry *e)
 
 int source_add(struct watcher *w, struct source *s, enum source_kind kind, int fd, void *owner)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = s };
+	/* mountinfo is readable at any time; that something was mounted is told as urgent, and as an error (proc(5)). */
+	struct epoll_event ev = { .events = kind == SRC_MOUNTS ? EPOLLPRI : EPOLLIN, .data.ptr = s };
 
 	*s = (struct source){ .kind = kind, .fd = fd, .owner = owner };
 	if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &ev) == 0)

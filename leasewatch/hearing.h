@@ -51,9 +51,11 @@ struct newcome {
 	char *name;
 };
 
+enum rescan_phase { RESCAN_NONE, RESCAN_ACTIVE, RESCAN_QUEUE, RESCAN_NEW, RESCAN_KNOWN };
+
 /* Looking at everything anew, a piece a turn. */
 struct rescan {
-	enum { RESCAN_NONE, RESCAN_ACTIVE, RESCAN_QUEUE, RESCAN_NEW, RESCAN_KNOWN } phase;
+	enum rescan_phase phase;
 	int64_t began, began_wall; /* mono, and wall */
 	int64_t since_wall; /* when the one before began: what is older was seen by it */
 	int64_t not_before; /* mono; the next one: so that it takes a part of our time only */

@@ -190,6 +190,10 @@ static void judge(struct watcher *w, struct entry *e)
 		e->view_dirty = true;
 		entry_changed(w, e);
 	}
+	if (e->misshown) {
+		e->view_dirty = true;
+		entry_changed(w, e);
+	}
 	if (state_ended(l->state))
 		return;
 	arm(w, e);
@@ -292,6 +296,15 @@ static int look_at_peeks(struct watcher *w)
 	return i;
 }
 
+/* Something was decided in this turn: it is written down and done before others are looked at; for one turn, not for ever. */
+static bool put_off_peeks(struct watcher *w)
+{
+	bool put_off = !LIST_EMPTY(&w->changed) && (w->peeks_put_off == 0 || w->peeks_put_off == w->now.mono);
+
+	w->peeks_put_off = put_off ? w->now.mono : 0;
+	return put_off;
+}
+
 /*
  * A wake-up costs more than many looks, so one that had to be serves those that would come soon: active leases
  * are looked at ahead of their time, once. Most were beaten, and are due much later then; one that was not
@@ -303,8 +316,10 @@ void look_at_due(struct watcher *w)
 
 	breaker_tick(w);
 	n = look_at_exact(w);
+	if (put_off_peeks(w))
+		return;
 	n += look_at_peeks(w);
-	if (n > 0 && !w->broken) {
+	if (n > 0 && !w->broken && !put_off_peeks(w)) {
 		peek_awake(w, w->now.mono + PEEK_AHEAD);
 		peek_at_rest(w, w->now.mono + PEEK_AHEAD);
 	}

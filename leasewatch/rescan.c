@@ -119,7 +119,7 @@ static int older(const void *a, const void *b)
 	return (x->ctime > y->ctime) - (x->ctime < y->ctime);
 }
 
-static void enter(struct watcher *w, int phase)
+static void enter(struct watcher *w, enum rescan_phase phase)
 {
 	struct rescan *r = &w->scan;
 
@@ -233,7 +233,7 @@ int64_t rescan_wake(const struct watcher *w)
 void scan_all(struct watcher *w)
 {
 	begin(w);
-	for (int p = RESCAN_ACTIVE; p <= RESCAN_NEW && !w->broken; p++) {
+	for (enum rescan_phase p = RESCAN_ACTIVE; p <= RESCAN_NEW && !w->broken; p++) {
 		if (p != RESCAN_ACTIVE)
 			enter(w, p);
 		while (p == RESCAN_NEW ? take_newcomers(w) : read_names(w))

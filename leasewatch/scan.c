@@ -129,7 +129,11 @@ static void newcomer(struct watcher *w, enum watch_kind kind, const char *name, 
 	struct lease_stat st;
 	const char *why;
 
-	if (lease_stat(dirfd, name, &st) < 0 || unreadable(w, lease_name_lock_id(name)))
+	int r = lease_stat(dirfd, name, &st);
+	/* No event will tell of it again. The look is the daemon's own: whose file it is could not be seen. */
+	if (r < 0 && r != -ENOENT)
+		(void)scan_doubt(w, kind, name, w->paths.uid);
+	if (r < 0 || unreadable(w, lease_name_lock_id(name)))
 		return;
 	if ((why = rubbish(&st)) != NULL) {
 		stray(w, dirfd, name, &st, why);

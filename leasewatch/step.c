@@ -328,6 +328,7 @@ static void write_view(struct watcher *w, struct entry *e)
 		view_step_add(&v, &s);
 	}
 	int r = statefile_put(w->house.state, &v);
+	e->misshown = r < 0;
 	if (r < 0)
 		log_warn("%s: its state file cannot be written: %s", e->l.id, strerror(-r));
 	session_notice(w, e);

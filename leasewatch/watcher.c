@@ -27,11 +27,18 @@ static bool quiet(struct watcher *w)
 	return entry_next(w, NULL) == NULL && w->rests.n == 0;
 }
 
-int64_t one_grace(struct watcher *w)
+int64_t one_grace(const struct watcher *w)
+{
+	return w->grace;
+}
+
+/* What every turn asks for is looked up once: a policy is some thousand comparisons of names. */
+static void know_settings(struct watcher *w)
 {
 	struct policy p;
 
-	return settings_policy(w->settings, "", "", &p) == 0 ? p.renew_grace : 90 * LEASE_NS_PER_S;
+	w->grace = settings_policy(w->settings, "", "", &p) == 0 ? p.renew_grace : 90 * LEASE_NS_PER_S;
+	w->judge.observe_every = settings_daemon(w->settings)->observe_every;
 }
 
 /* The earliest of all that is due. With nothing due there is no timer, and no wake-up. */
@@ -120,7 +127,7 @@ static void reload(struct watcher *w)
 	}
 	settings_free(w->settings);
 	w->settings = s;
-	w->judge.observe_every = settings_daemon(s)->observe_every;
+	know_settings(w);
 	policy_reload(w);
 	runtimes_ask_again(w);
 	w->admit = true;
@@ -331,6 +338,7 @@ static int begin(struct watcher *w)
 	char err[256];
 	int r;
 
+	know_settings(w);
 	if (lease_boot_id(w->boot) < 0) {
 		log_err("the boot id cannot be read: /proc/sys/kernel/random/boot_id");
 		return -1;
@@ -348,7 +356,6 @@ static int begin(struct watcher *w)
 	w->skew = w->now.boot - w->now.mono;
 	w->checkpoint = w->now.mono;
 	w->prune_at = w->now.mono;
-	w->judge.observe_every = settings_daemon(w->settings)->observe_every;
 	if (rest_begin(w) < 0 || !turn_begin(w))
 		return -1;
 	if ((r = restart_load(w)) < 0) {

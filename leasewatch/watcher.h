@@ -64,6 +64,7 @@ struct entry {
 	bool counted;		/* among those that may fall silent: see breaker-count.c */
 	bool held;		/* due by silence, and the breaker holds it: its state file says so */
 	struct party *silent;	/* marked: its ttl is nearly over; NULL = not */
+	bool misshown;		/* its state file could not be written: tried again at the next look */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
 	bool missed;		/* its lock was not in active/ when its silence was to end it: the next time it does */
 	bool watched, polled;	/* the lock's own watch; where it is not enough, it is looked at every second */
@@ -212,6 +213,7 @@ struct watcher {
 	int64_t skew;	    /* boot - mono, as last seen: grows by a suspend */
 	int64_t timer_set;  /* what the timerfd is set to; LEASE_NEVER = off */
 	struct judge judge;
+	int64_t grace;	    /* the renew_grace of [defaults] */
 	struct silence silence;
 	int64_t hold_wall;  /* wall ns; 0 = no hold */
 	char hold_by[64];
@@ -228,9 +230,11 @@ struct watcher {
 	LIST_HEAD(, entry) changed;
 	LIST_HEAD(, entry) drowsy; /* at the end of the turn those of them that may go to rest do */
 	struct rests rests;
+	int laid_down;	       /* to rest, since their memory was last given back */
 	struct lease at_rest; /* the one that is looked at */
 	struct sweep sweep;
 	struct tidy tidy;
+	int64_t peeks_put_off; /* mono; of the turn that had something to do first; 0 = they were looked at */
 	int64_t away;	    /* ns without a daemon in this boot, in all */
 	TAILQ_HEAD(, entry) out, requests;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
@@ -252,7 +256,7 @@ struct watcher {
 
 /* watcher.c. Runs until told to stop; 0 = in good order. Takes w over. */
 int watcher_run(struct watcher *w);
-int64_t one_grace(struct watcher *w); /* the renew_grace of [defaults] */
+int64_t one_grace(const struct watcher *w); /* the renew_grace of [defaults] */
 
 /* entry.c: the leases in memory. */
 struct entry *entry_find(struct watcher *w, const char *id); /* wakes it; NULL with w->broken: the registry fails */

@@ -64,7 +64,7 @@ static int become(const struct proc_options *o, int out, int err, pid_t parent)
 
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
 		return errno;
-	if (setsid() < 0 || (o->cwd >= 0 ? fchdir(o->cwd) : chdir("/")) < 0)
+	if (setpgid(0, 0) < 0 || (o->cwd >= 0 ? fchdir(o->cwd) : chdir("/")) < 0)
 		return errno;
 	/* A driver that outlived us would go on with an act that our successor does again, or has long given up. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)

@@ -6,9 +6,10 @@
  * here reads one, sleeps or blocks.
  *
  * The program gets: its own argv and environment and nothing of ours, stdin /dev/null, stdout and stderr pipes
- * to us, no other descriptor, no signal blocked or ignored, a session (and so a process group) of its own. It
- * is started by vfork(2): memory is shared until the exec, and the size of the caller doesn't matter. It is
- * killed when the caller ends.
+ * to us, no other descriptor, no signal blocked or ignored, a process group of its own. (No session of its own:
+ * where the kernel shares out CPU by session, sched_autogroup, whoever begins one goes to the end of the queue,
+ * and on a busy host that was most of what an end was late by.) It is started by vfork(2): memory is shared until
+ * the exec, and the size of the caller doesn't matter. It is killed when the caller ends.
  *
  * Past its deadline the whole group gets SIGTERM, and PROC_TERM_GRACE later SIGKILL; one that even then hangs
  * in the kernel is given up after another such time. Ended in good time, what it left running in its group is

@@ -79,21 +79,15 @@ static void read_bare_stamps(const char *path, const int64_t *deadlines, int n, 
 		bench_fail("the bare loop lost a program", 0);
 }
 
-static void bare_loop(const struct world *w, int n, struct samples *s)
+static void start_at(const char *stamps, const int64_t *at, int n)
 {
-	char stub[300], stamps[400], tag[16];
+	char stub[300], tag[16];
 	const char *argv[] = { stub, "stamp", stamps, tag, NULL };
-	int64_t at[N_MAX], start = bench_now() + 50 * LEASE_NS_PER_MS;
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), left = n;
-	pid_t pid[N_MAX];
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 
 	if (fd < 0)
 		bench_fail("timerfd_create", errno);
 	(void)snprintf(stub, sizeof(stub), "%s/tests/bench/stub", bench_build);
-	(void)snprintf(stamps, sizeof(stamps), "%s/bare", w->dir);
-	for (int i = 0; i < n; i++)
-		at[i] = start + (int64_t)(bench_random(1000000000) / 1e9 * (double)WINDOW);
-	qsort(at, (size_t)n, sizeof(*at), by_time);
 	for (int i = 0; i < n; i++) {
 		struct itimerspec t = { 0 };
 		uint64_t ticks;
@@ -103,12 +97,29 @@ static void bare_loop(const struct world *w, int n, struct samples *s)
 		t.it_value.tv_nsec = (long)(at[i] % LEASE_NS_PER_S);
 		if (timerfd_settime(fd, TFD_TIMER_ABSTIME, &t, NULL) < 0 || read(fd, &ticks, sizeof(ticks)) < 0)
 			bench_fail("timerfd", errno);
-		pid[i] = bench_spawn(argv, -1, -1);
+		(void)bench_spawn(argv, -1, -1);
 	}
-	for (int i = 0; i < left; i++)
-		while (waitpid(pid[i], NULL, 0) < 0 && errno == EINTR)
-			;
-	close(fd);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+}
+
+static void bare_loop(const struct world *w, int n, struct samples *s)
+{
+	int64_t at[N_MAX], start = bench_now() + 50 * LEASE_NS_PER_MS;
+	char stamps[400];
+	pid_t pid;
+
+	(void)snprintf(stamps, sizeof(stamps), "%s/bare", w->dir);
+	for (int i = 0; i < n; i++)
+		at[i] = start + (int64_t)(bench_random(1000000000) / 1e9 * (double)WINDOW);
+	qsort(at, (size_t)n, sizeof(*at), by_time);
+	pid = world_child();
+	if (pid == 0) {
+		start_at(stamps, at, n);
+		_exit(0);
+	}
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
 	read_bare_stamps(stamps, at, n, s);
 }
 

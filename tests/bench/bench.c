@@ -266,15 +266,11 @@ void bench_aim(const char *name, double value, const char *unit, double limit)
 	printf("aim %s: %.*f %s (<= %g) %s\n", name, digits, value, unit, limit, value <= limit ? "met" : "missed");
 }
 
-pid_t bench_spawn(const char *const argv[], int out, int err)
-{
-	return bench_spawn_with(argv, -1, out, err);
-}
-
-pid_t bench_spawn_with(const char *const argv[], int in, int out, int err)
+static pid_t spawn(const char *const argv[], int in, int out, int err, bool session)
 {
 	char *copy[BENCH_ARGV_MAX] = { NULL }; /* posix_spawn's argv is not const, though it changes nothing */
 	posix_spawn_file_actions_t fa;
+	posix_spawnattr_t attr;
 	pid_t pid;
 	int r;
 
@@ -285,11 +281,24 @@ pid_t bench_spawn_with(const char *const argv[], int in, int out, int err)
 	    (out >= 0 && posix_spawn_file_actions_adddup2(&fa, out, STDOUT_FILENO) != 0) ||
 	    (err >= 0 && posix_spawn_file_actions_adddup2(&fa, err, STDERR_FILENO) != 0))
 		bench_fail("posix_spawn_file_actions", ENOMEM);
-	r = posix_spawnp(&pid, argv[0], &fa, NULL, copy, environ);
+	if (posix_spawnattr_init(&attr) != 0 || (session && posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID) != 0))
+		bench_fail("posix_spawnattr", ENOMEM);
+	r = posix_spawnp(&pid, argv[0], &fa, &attr, copy, environ);
+	(void)posix_spawnattr_destroy(&attr);
 	(void)posix_spawn_file_actions_destroy(&fa);
 	if (r != 0)
 		bench_fail(argv[0], r);
 	return pid;
+}
+
+pid_t bench_spawn(const char *const argv[], int out, int err)
+{
+	return spawn(argv, -1, out, err, false);
+}
+
+pid_t bench_serve(const char *const argv[], int in, int out, int err)
+{
+	return spawn(argv, in, out, err, true);
 }
 
 int64_t bench_run(const char *const argv[], const char *out, int *ret_status)

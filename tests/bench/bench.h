@@ -78,7 +78,7 @@ long bench_switches(pid_t pid);
 #define BENCH_ARGV_MAX 32
 /* Starts a program with our environment; out and err are descriptors for its stdout and stderr, or -1 for ours. */
 pid_t bench_spawn(const char *const argv[], int out, int err);
-pid_t bench_spawn_with(const char *const argv[], int in, int out, int err);
+pid_t bench_serve(const char *const argv[], int in, int out, int err); /* in a session of its own, as what serves is */
 /* Starts a program with our environment, stdout thrown away (or into out), and waits: its CPU, and its status. */
 int64_t bench_run(const char *const argv[], const char *out, int *ret_status);
 

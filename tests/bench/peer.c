@@ -83,7 +83,7 @@ void peer_start(struct peer *p, const char *const argv[])
 		bench_fail(log, errno);
 	if (!running)
 		(void)atexit(end_running);
-	running = p->pid = bench_spawn(argv, fd, fd);
+	running = p->pid = bench_serve(argv, -1, fd, fd);
 	close(fd);
 }
 

@@ -61,7 +61,7 @@ static void session_open(struct session *s, const struct peer *p, int64_t *told_
 	if (!peer_find("psql", psql) || pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
 		bench_fail("psql", errno);
 	const char *argv[] = { psql, "-X", "-A", "-t", "-d", "postgres", "-h", p->dir, "-p", p->port_word, NULL };
-	s->pid = bench_spawn_with(argv, in[0], out[1], -1);
+	s->pid = bench_serve(argv, in[0], out[1], -1);
 	close(in[0]);
 	close(out[1]);
 	s->in = in[1];

@@ -86,8 +86,10 @@ pid_t world_child(void)
 
 	if (pid < 0)
 		bench_fail("fork", errno);
-	if (pid == 0)
+	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)setsid();
+	}
 	return pid;
 }
 

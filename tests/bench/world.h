@@ -6,7 +6,7 @@
  * meanwhile.
  *
  * Leases that are made by the thousand are written as the daemon itself would have left them: a row in the registry, a lock in
- * active/. Their runtime is `bench`, which is tests/bench/stub: no process stands behind them, so what is measured is the
+ * active/, a state file. Their runtime is `bench`, which is tests/bench/stub: no process stands behind them, so what is measured is the
  * daemon's and not a workload's. Their beats and CPU: usage explicit, no warning, no hibernation.
  */
 #ifndef BENCH_WORLD_H
@@ -25,6 +25,7 @@ struct world {
 	pid_t actor;   /* the process that was started; 0 = none */
 	pid_t watcher; /* its child */
 	FILE *log;
+	bool unshown;  /* leases were filled in whose state files are not written yet: the next start does it first */
 };
 
 struct world_lease {
@@ -62,7 +63,11 @@ int64_t world_registry_size(const struct world *w); /* bytes of its files on tmp
  * both share.
  */
 volatile bool *world_flags(int n);
-pid_t world_child(void); /* fork; it goes when we go */
+/*
+ * fork; it goes when we go. In a session of its own, as the daemon is and as holders are: where the kernel shares out CPU by
+ * session (sched_autogroup), what the bench uses itself would else be taken from the daemon.
+ */
+pid_t world_child(void);
 void world_child_end(pid_t pid);
 void world_touch(const struct world *w, const struct world_lease *l); /* one beat; a lease that is gone is a failure */
 pid_t world_keep(const struct world *w, const struct world_lease *l, int n, const volatile bool *keep, int64_t every);

@@ -9,7 +9,7 @@ if [ "$(id -u)" = 0 ]; then world system; else world user; fi
 conf <<-C
 	[defaults]
 	ttl = 1s
-	renew_grace = 3s
+	renew_grace = 5s
 	hibernate_after = never
 	warn_before = 500ms
 C
@@ -38,7 +38,7 @@ within 3 "put back, it is found" says 'no longer degraded: .*was moved' 1
 check "... and so is the lease" lives "$id"
 by_hand queue
 within 1 "... and events come again" is "$made" active
-within 9 "silence ends a lease again, one renew_grace later" is "$id" reaped
+within 12 "silence ends a lease again, one renew_grace later" is "$id" reaped
 daemon_stop
 if [ "$MODE" = user ]; then
 	skip "trees that are mounted and unmounted" "needs root"
@@ -85,14 +85,14 @@ mount --bind "$W/other" "$NOTICES"
 within 2 "mounted again, it is found" says 'no longer degraded: .*was moved' 1
 check "... and so is the lease" lives "$id"
 umount -l "$NOTICES"
-within 9 "gone for good, its daemon ends" gone "$D"
+within 12 "gone for good, its daemon ends" gone "$D"
 check "... and says why" grep -q 'has not come back: ending' "$W/daemon.log"
 check "... and ends nobody" runs "$P"
 mount -t tmpfs -o mode=755,uid=nobody lease-test "$NOTICES"
 daemon || finish
 by_hand queue
 within 2 "the next one serves the tree that is there now" is "$made" active
-within 9 "what lost its lock with the old one ends by its ttl" is "$id" reaped
+within 12 "what lost its lock with the old one ends by its ttl" is "$id" reaped
 k release "$made"
 daemon_stop
 umount "$W/other"

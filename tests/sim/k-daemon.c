@@ -160,6 +160,20 @@ void kernel_reboot(int64_t down_ns, bool power_loss)
 	reboot_now();
 }
 
+/* What is done once a start is as likely to fail as what is done for ever: one of its first calls does. */
+static void start_faults(void)
+{
+	k.fail_at = k.no_memory_at = 0;
+	if (kernel_faults.call_fails && draw_one_in(STREAM_KERNEL, 2))
+		k.fail_at = k.calls + 1 + draw(STREAM_KERNEL) % 400;
+	if (kernel_faults.no_memory && draw_one_in(STREAM_KERNEL, 4))
+		k.no_memory_at = k.allocations + 1 + draw(STREAM_KERNEL) % 300;
+	if (kernel_faults.disk_write && draw_one_in(STREAM_KERNEL, 4))
+		memdisk_fail_writes(k.disk, 1 + (int)(draw(STREAM_KERNEL) % 16), SQLITE_FULL, false);
+	if (kernel_faults.disk_sync && draw_one_in(STREAM_KERNEL, 4))
+		memdisk_fail_syncs(k.disk, 1 + (int)(draw(STREAM_KERNEL) % 6), SQLITE_IOERR_FSYNC, false);
+}
+
 enum kernel_end kernel_run(int (*main)(void *arg), void *arg, int *ret_status)
 {
 	volatile enum kernel_end end = END_KILLED;
@@ -172,6 +186,7 @@ enum kernel_end kernel_run(int (*main)(void *arg), void *arg, int *ret_status)
 	k.killed = k.rebooting = false;
 	k.fd_low = k.fd_top = 0;
 	forget_answers();
+	start_faults();
 	k.running = true;
 	if (setjmp(k.out) == 0) {
 		*ret_status = main(arg);

@@ -113,7 +113,7 @@ size_t kernel_memory(void)
 
 static bool fails(void)
 {
-	if (!draw_one_in(STREAM_KERNEL, kernel_faults.no_memory))
+	if (++k.allocations != k.no_memory_at && !draw_one_in(STREAM_KERNEL, kernel_faults.no_memory))
 		return false;
 	kernel_note("no memory");
 	errno = ENOMEM;

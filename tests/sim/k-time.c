@@ -163,7 +163,7 @@ int call(const char *name, const int *errors)
 	}
 	if (dying())
 		die();
-	if (!errors || !draw_one_in(STREAM_KERNEL, kernel_faults.call_fails))
+	if (!errors || (k.calls != k.fail_at && !draw_one_in(STREAM_KERNEL, kernel_faults.call_fails)))
 		return 0;
 	while (errors[n])
 		n++;

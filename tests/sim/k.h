@@ -152,7 +152,8 @@ struct machine {
 	int64_t slept, slept_ever; /* suspended since boot; asleep or down since ever */
 	int64_t wall_off;          /* wall - now */
 	int64_t held_until;
-	uint64_t calls;
+	uint64_t calls, fail_at; /* fail_at: this call fails, if it can; 0 = none */
+	uint64_t allocations, no_memory_at;
 	bool running, killed, rebooting, power_loss;
 	int64_t down_for;
 	int outside; /* the world has the word, though the daemon runs */

@@ -117,7 +117,7 @@ static void a_program_gets_what_the_manual_lists_and_nothing_else(void **state)
 		    "exec >$T/seen\n"
 		    "echo args=$*; pwd; ls -l /proc/self/fd/0 | sed 's/.*-> //'; ls /proc/self/fd | grep -vxE "
 		    "'[0123]'\n" /* ls's own: 3 is what it lists; the shell's has a pipe in it for a moment */
-		    "ps -o sid= -p $$ | tr -d ' ' | grep -qx $$ && echo own session; stat -c %a .\n"
+		    "ps -o pgid= -p $$ | tr -d ' ' | grep -qx $$ && echo own group; stat -c %a .\n"
 		    /* sed's own, which are ours: the shell blocks some while it starts one; 32 up are libc's */
 		    "sed -nE 's/^(Sig(Blk|Ign)):.*(.{7})$/\\1 \\3/p' /proc/self/status\n"
 		    "tr '\\0' '\\n' </proc/$$/environ | sort");
@@ -129,7 +129,7 @@ static void a_program_gets_what_the_manual_lists_and_nothing_else(void **state)
 	assert_int_equal(a.outcome, ACT_DONE);
 	snprintf(
 	    want, sizeof want,
-	    "args=create\n%s/wd/looks/" ID_A ".7\n/dev/null\nown session\n700\n"
+	    "args=create\n%s/wd/looks/" ID_A ".7\n/dev/null\nown group\n700\n"
 	    "SigBlk 0000000\nSigIgn 0000000\n"
 	    "HOME=/home/of/ours\nLC_ALL=C.UTF-8\nLEASE_BOOT=%s\nLEASE_DEADLINE_MS=5000\nLEASE_DIR=%s/wd/"
 	    "looks/" ID_A ".7\n"
