@@ -194,7 +194,7 @@ void check_line(const struct ledger_row *row, int64_t when)
 	/* Admission and start renew it. */
 	if (to == P_ADMITTED || (to == P_ACTIVE && from == P_ADMITTED)) {
 		t->renewed = later(t->renewed, now());
-		t->beat = later(t->beat, when);
+		t->beat = later(t->beat, when - turn());
 		t->credit = world.credit;
 	}
 	if (t->record.is_session && (to == P_EXPIRED || to == P_FAILED || to == P_DENIED))
