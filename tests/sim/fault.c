@@ -22,6 +22,7 @@ static void suspend(void)
 	int64_t for_ns = one_in(5) ? between(HOUR, 60 * HOUR) : between(SEC / 2, 20 * MINUTE);
 
 	kernel_suspend(for_ns);
+	world.last_gain = now();
 	world.credit += GRACE_HIGH;
 	no_silence(0);
 	world.hold_sure = -DAY; /* it is by the wall clock, for the next daemon */
@@ -35,7 +36,7 @@ static void step_clock(void)
 	if (now() < world.hold_until) /* its length is by the wall clock */
 		return;
 	kernel_step_wall(one_in(2) ? by : -by);
-	world.last_step = now();
+	world.last_step = world.last_gain = now();
 }
 
 static void kill_daemon(void)

@@ -226,7 +226,7 @@ int world_run(const struct options *o)
 					    .called = called };
 
 	world = (struct world){ .o = *o, .n_users = o->holders / 8 + 3, .hash = UINT64_C(0xcbf29ce484222325) };
-	world.last_step = world.last_reload = world.last_full = -DAY;
+	world.last_step = world.last_gain = world.last_reload = world.last_full = -DAY;
 	world.grace_until = world.breaker_until = world.hold_until = world.hold_sure = -DAY;
 	LIST_INIT(&world.all);
 	LIST_INIT(&world.changed);

@@ -168,6 +168,7 @@ struct world {
 	 */
 	int64_t credit;
 	int64_t last_step;	/* somebody set the clock */
+	int64_t last_gain;	/* or it went on without us */
 	int64_t last_reload;
 	int64_t breaker_until;
 	int64_t grace_until;	/* no end by silence, and while it is stopped none at all */
