@@ -266,7 +266,7 @@ void check_moved(void *arg, const char *from_dir, const char *name, const char *
 	} else if (to == W_NOWHERE && from != W_REAP && t->holder && t->holder->half && now() - t->made >= SEC) {
 		t->rubbish = now(); /* who makes it empty has a second to fill it */
 	} else if (to == W_NOWHERE && (from == W_QUEUE || from == W_ACTIVE) && t->rubbish == NEVER && !t->unsure && !t->strange &&
-		   t->state < P_EXPIRED) {
+		   t->saved < 0 && t->state < P_EXPIRED) {
 		broken("I9", "the lock of %s (%s) was taken away: %s", t->id, publics[t->state], to_dir ? to_dir : "removed");
 	}
 }
