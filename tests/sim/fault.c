@@ -35,7 +35,10 @@ static void step_clock(void)
 
 	if (now() < world.hold_until) /* its length is by the wall clock */
 		return;
-	kernel_step_wall(one_in(2) ? by : -by);
+	if (one_in(2))
+		by = -by;
+	kernel_step_wall(by);
+	world.back -= by < 0 ? by : 0;
 	world.last_step = world.last_gain = now();
 }
 

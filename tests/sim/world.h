@@ -116,6 +116,7 @@ struct truth {
 	enum public state, told;	/* told: by state/ID */
 	int64_t since, taken;		/* taken: when its lock left active/ by the daemon */
 	int64_t credit_made, credit_since, watch_at, admitted;
+	int64_t back, back_next;	/* world.back before this state; before the next one */
 	int64_t create_asked, destroy_tried; /* destroy_tried: when the last one was answered */
 	uint64_t generation;
 	bool in_registry, changed, expired_checked, destroyed;
@@ -168,6 +169,7 @@ struct world {
 	 */
 	int64_t credit;
 	int64_t last_step;	/* somebody set the clock */
+	int64_t back;		/* by how much it was set back, in all */
 	int64_t last_gain;	/* or it went on without us */
 	int64_t last_reload;
 	int64_t breaker_until;
