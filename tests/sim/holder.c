@@ -66,6 +66,7 @@ static void beat(struct holder *h)
 	char path[PATH_SIZE];
 	int r, how = (int)between(0, 99);
 	bool by_held = false;
+	struct lease_stat st;
 
 	truth_path(t, path);
 	kernel_as(h->uid);
@@ -104,6 +105,8 @@ static void beat(struct holder *h)
 		 */
 		t->where = W_ACTIVE;
 		t->saved = now();
+		if (kernel_stat(path, &st) == 0)
+			t->ino = st.ino;
 		truth_stamped(t);
 	}
 }

@@ -135,7 +135,7 @@ static void life(void)
 	enum kernel_end end = kernel_run(daemon_main, NULL, &status);
 	kernel_note("the daemon %s (%d)", end == END_RETURNED ? "returned" : end == END_KILLED ? "was killed" : "is gone: reboot",
 		    status);
-	if (end == END_RETURNED && status != 0 && !(world.o.faults & F_CALLS))
+	if (end == END_RETURNED && status != 0 && !(world.o.faults & (F_CALLS | F_ENGINE)))
 		broken("I7", "the daemon gave up: %d", status);
 	if (end == END_REBOOTED)
 		rebooted(last_seen);
