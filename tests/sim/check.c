@@ -316,6 +316,9 @@ void check_called(void *arg, const char *call)
 	(void)arg;
 	if (strcmp(call, "epoll_wait") != 0)
 		return;
+	/* A piece of work that is done in slices is one wake-up. */
+	world.wakes += now() - world.waited > SEC;
+	world.waited = now();
 	world.turns++;
 	while ((t = LIST_FIRST(&world.changed)) != NULL) {
 		LIST_REMOVE(t, quiet);

@@ -178,7 +178,8 @@ struct world {
 	int64_t hold_until, hold_sure; /* holds by world time; sure: promised, not before */
 	int acts;		/* asked for and not answered */
 	uint64_t hash;		/* of the ledger */
-	uint64_t lines, births, turns, reaps, steps;
+	uint64_t lines, births, turns, wakes, reaps, steps;
+	int64_t waited; /* when the daemon last began to wait */
 	LIST_HEAD(, truth) all, changed;
 };
 extern struct world world;
