@@ -22,19 +22,39 @@ bool fair_before(int own, uint64_t last, int best_own, uint64_t best_last)
 	return own != best_own ? own < best_own : last < best_last;
 }
 
+void fair_want(struct watcher *w, struct entry *e)
+{
+	if (e->in_out)
+		return;
+	if (TAILQ_EMPTY(&e->user->out))
+		TAILQ_INSERT_TAIL(&w->wanting, e->user, wanting);
+	TAILQ_INSERT_TAIL(&e->user->out, e, out);
+	e->in_out = true;
+}
+
+void fair_unwant(struct watcher *w, struct entry *e)
+{
+	if (!e->in_out)
+		return;
+	TAILQ_REMOVE(&e->user->out, e, out);
+	if (TAILQ_EMPTY(&e->user->out))
+		TAILQ_REMOVE(&w->wanting, e->user, wanting);
+	e->in_out = false;
+}
+
 struct entry *fair_next_act(struct watcher *w)
 {
-	struct entry *e, *best = NULL;
+	struct user *u, *best = NULL;
 
 	if (w->acts >= WATCHER_ACTS)
 		return NULL;
-	TAILQ_FOREACH(e, &w->out, out) {
-		if (!fair_place(w->acts, e->user->acts))
+	TAILQ_FOREACH(u, &w->wanting, wanting) {
+		if (!fair_place(w->acts, u->acts))
 			continue;
-		if (!best || fair_before(e->user->acts, e->user->served, best->user->acts, best->user->served))
-			best = e;
+		if (!best || fair_before(u->acts, u->served, best->acts, best->served))
+			best = u;
 	}
-	return best;
+	return best ? TAILQ_FIRST(&best->out) : NULL;
 }
 
 void fair_started(struct watcher *w, struct entry *e, int by)
