@@ -101,7 +101,7 @@ struct truth {
 	int64_t saved;			/* by an editor: another inode, which has to be seen before a release counts */
 	/* what renews it */
 	int64_t made, beat, renewed, credit; /* credit: world.credit at that time */
-	int64_t ttl_low, ttl_high, linger_low, linger_high;
+	int64_t ttl_low, ttl_high, linger_low, linger_high, ttl_asked;
 	int32_t work_pid, leader_pid, waiter_pid;
 	struct lease_process second; /* another process of a session */
 	struct truth *session;		/* NULL: none, or its truth is over */
