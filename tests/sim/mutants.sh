@@ -2,7 +2,7 @@
 # mutants.sh SOURCE [NAME...]: whether the simulation bites. Each patch in mutants/ makes one small mistake in the daemon (the first line
 # of the patch says which); with it in, the simulation alone has to find a broken invariant within MUTANT_SECONDS (120).
 # Works on copies of SOURCE, a worker a core; prints `ok`, `NOT` or `skip` lines as tests/session/lib.sh does, and as the last
-# line how many were killed. A mutant that is known to be harmless stands in mutants/harmless, with why: it is tried nevertheless.
+# line how many were killed. One that is known to survive stands in mutants/survivors, with why: it is tried nevertheless.
 set -u
 source=$(cd "${1:?the folder of the source}" && pwd) || exit 2
 shift
@@ -42,8 +42,8 @@ try() {
 			echo "ok $2: killed in $((SECONDS - began)) s, seed ${seed:-?}: ${what:-$(tail -n 1 "$dir/out")}"
 		elif [ $rc != 0 ]; then
 			echo "ok $2: killed in $((SECONDS - began)) s: the simulation ended with $rc: $(tail -n 1 "$dir/out")"
-		elif grep -q "^$2:" "$here/harmless" 2>/dev/null; then
-			echo "skip $2: survives, as it may: $(sed -n "s/^$2: *//p" "$here/harmless")"
+		elif grep -q "^$2:" "$here/survivors" 2>/dev/null; then
+			echo "skip $2: survives: $(sed -n "s/^$2: *//p" "$here/survivors")"
 		else
 			echo "NOT $2: survived $seconds s: $(head -n 1 "$patch")"
 		fi
