@@ -111,7 +111,7 @@ struct entry *entry_new(struct watcher *w, const char *id, uint32_t uid)
 	memcpy(e->l.id, id, sizeof(e->l.id));
 	e->l.uid = uid;
 	e->user = u;
-	e->due = LEASE_NEVER;
+	e->due = e->follow_at = LEASE_NEVER;
 	e->leader.fd = e->work.fd = e->waiter.fd = -1;
 	RB_INSERT(entries_by_id, &w->by_id, e);
 	return e;

@@ -31,6 +31,9 @@ struct entry *fair_next_act(struct watcher *w)
 	TAILQ_FOREACH(e, &w->out, out) {
 		if (!fair_place(w->acts, e->user->acts))
 			continue;
+		/* One that was to be destroyed and had to wait for its place when the hold came. */
+		if (e->act == ACT_DESTROY && w->now.mono < w->judge.hold_until)
+			continue;
 		if (!best || fair_before(e->user->acts, e->user->served, best->user->acts, best->user->served))
 			best = e;
 	}

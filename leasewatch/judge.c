@@ -201,6 +201,8 @@ static void judge(struct watcher *w, struct entry *e)
 		v.look_at = silent_from;
 	if (e->retry > w->now.mono && e->retry < v.look_at)
 		v.look_at = e->retry;
+	if (e->follow_at < v.look_at && state_living(l->state))
+		v.look_at = e->follow_at;
 	entry_due(w, e, e->polled && v.look_at > w->now.mono + POLL ? w->now.mono + POLL : v.look_at);
 	entry_dozes(w, e);
 }
@@ -209,6 +211,8 @@ void look(struct watcher *w, struct entry *e)
 {
 	enum state before = e->l.state;
 
+	if (e->follow_at <= w->now.mono && state_living(e->l.state))
+		life_follow(w, e);
 	look_at_lock(w, e);
 	if (e->l.record.session[0] && state_living(e->l.state))
 		session_look(w, e);

@@ -44,6 +44,9 @@ static void leader_died(struct watcher *w, struct entry *e)
 		step(w, e, EV_SESSION_ORPHANED, w->now.mono, "its leader died: lingering");
 }
 
+/* One that can't be followed for want of memory or descriptors may be, later: else nobody hears of its death. */
+#define FOLLOW_AGAIN (INT64_C(10) * LEASE_NS_PER_S)
+
 /*
  * A claim about a process that can't be followed. A request is denied; what runs already is kept in doubt,
  * unless it is proven wrong.
@@ -60,8 +63,12 @@ static void cannot_follow(struct watcher *w, struct entry *e, const char *who, c
 			       strerror(-r));
 	if (e->l.state == ST_REQUESTED)
 		step(w, e, EV_DENY, w->now.mono, why);
-	else
+	else if (!e->doubted)
 		log_warn("%s: %s: %s", e->l.id, why, r == -EPERM ? "not followed" : "taken as alive");
+	if (e->l.state != ST_REQUESTED && r != -ESRCH && r != -EPERM) {
+		e->doubted = true;
+		e->follow_at = w->now.mono + FOLLOW_AGAIN;
+	}
 }
 
 static void follow_leader(struct watcher *w, struct entry *e)
@@ -87,6 +94,7 @@ void life_follow(struct watcher *w, struct entry *e)
 	const struct lease_record *rec = &e->l.record;
 	int r;
 
+	e->follow_at = LEASE_NEVER;
 	follow_leader(w, e);
 	if (rec->workload.pid > 0 && !state_ended(e->l.state)) {
 		r = follow(w, e, &e->work, SRC_WORK, &rec->workload, e->l.uid);
@@ -100,6 +108,8 @@ void life_follow(struct watcher *w, struct entry *e)
 		if (r == -ESRCH || r == -EPERM)
 			step(w, e, EV_WITHDRAWN, w->now.mono, "who waited for it has gone");
 	}
+	if (e->follow_at == LEASE_NEVER)
+		e->doubted = false;
 }
 
 void life_died(struct watcher *w, struct source *s)

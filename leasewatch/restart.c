@@ -126,6 +126,8 @@ static void find_linger_surface(struct watcher *w, struct entry *e)
 
 static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 {
+	if (state_ended(e->l.state))
+		return; /* by its session's end, which was taken up before it */
 	find_lock(w, e);
 	find_linger_surface(w, e);
 	if (!same_boot && !e->l.disk) {

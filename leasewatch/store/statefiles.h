@@ -1,7 +1,8 @@
 /*
  * store/statefiles.h: the folder state/ that users read: ID, ask-ID; and `.leasewatch` in the notices tree.
  * Written whole (a temporary name, then rename over), 0644, no fsync: after a crash the daemon writes those anew
- * that are missing or may be old, from the registry. A reader sees the old one or the new one. A full disk: -ENOSPC, the old one stays.
+ * that are missing or may be old, from the registry. A reader sees the old one or the new one. A full disk: -ENOSPC,
+ * and the old one stays.
  */
 #ifndef STORE_STATEFILES_H
 #define STORE_STATEFILES_H

@@ -198,7 +198,7 @@ static void ask_hold(struct asked *q)
 	q->uid = 0;
 	q->t = NULL;
 	q->ask.lease[0] = '\0';
-	q->ask.verb = one_in(3) ? ASK_UNHOLD : ASK_HOLD;
+	q->ask.verb = one_in(3) ? ASK_UNHOLD : one_in(3) ? ASK_BREAKER_RELEASE : ASK_HOLD;
 	q->ask.ttl = q->ask.verb == ASK_HOLD ? between(1, HOLD_HIGH / MINUTE) * MINUTE : 0;
 	q->until = now() + q->ask.ttl;
 	world.hold_sure = -DAY; /* until the answer says so */

@@ -69,6 +69,14 @@ static int64_t by_silence(const struct truth *t)
 	/* Its stamp may say nothing by now, and is credited when it is looked at: one ttl later at most. */
 	if (t->tricky || (s && s->tricky) || world.last_step + 2 * t->ttl_high + 10 * MINUTE > from)
 		more = t->ttl_high;
+	/*
+	 * A daemon that has begun anew knows no more of what the wall clock gained than since this state began: then the
+	 * last beat may be credited as late as it begins.
+	 */
+	if (world.last_gain > t->since && world.up_since > from) {
+		from = world.up_since;
+		credit = world.credit;
+	}
 	return from + t->ttl_high + more + (world.credit - credit);
 }
 

@@ -72,7 +72,10 @@ static int64_t kept_until(const struct truth *t)
 		beat = later(beat, s->beat);
 	if (!t->unsure && t->leader_died != NEVER)
 		beat = later(beat, t->leader_died);
-	return beat + t->ttl_low;
+	/*
+	 * Of a clock that was set back and then gained, the daemon sees the difference: what was set back is missing.
+	 */
+	return beat + t->ttl_low - (world.back - t->back);
 }
 
 /* What the daemon does is dated by when its turn began. */
@@ -194,7 +197,7 @@ void check_line(const struct ledger_row *row, int64_t when)
 	/* Admission and start renew it. */
 	if (to == P_ADMITTED || (to == P_ACTIVE && from == P_ADMITTED)) {
 		t->renewed = later(t->renewed, now());
-		t->beat = later(t->beat, when);
+		t->beat = later(t->beat, when - turn());
 		t->credit = world.credit;
 	}
 	if (t->record.is_session && (to == P_EXPIRED || to == P_FAILED || to == P_DENIED))
@@ -207,6 +210,9 @@ void check_line(const struct ledger_row *row, int64_t when)
 		return;
 	}
 	t->credit_since = world.credit;
+	if (t->back_next < world.back) /* steps between two states may lie before the last look of the first */
+		t->back = t->back_next;
+	t->back_next = world.back;
 	if (!t->changed)
 		LIST_INSERT_HEAD(&world.changed, t, quiet);
 	t->changed = true;
@@ -263,10 +269,11 @@ void check_moved(void *arg, const char *from_dir, const char *name, const char *
 		t->renewed = now();
 		t->credit = world.credit;
 		bound_changed(t);
-	} else if (to == W_NOWHERE && from != W_REAP && t->holder && t->holder->half && now() - t->made >= SEC) {
-		t->rubbish = now(); /* who makes it empty has a second to fill it */
+	} else if (to == W_NOWHERE && from != W_REAP && t->holder && t->holder->half &&
+		   (now() - t->made >= SEC || (world.o.faults & (F_TRICKS | F_CALLS)))) {
+		t->rubbish = now(); /* who makes it empty has a second to fill it, but not one who makes many */
 	} else if (to == W_NOWHERE && (from == W_QUEUE || from == W_ACTIVE) && t->rubbish == NEVER && !t->unsure && !t->strange &&
-		   t->state < P_EXPIRED) {
+		   t->saved < 0 && t->state < P_EXPIRED) {
 		broken("I9", "the lock of %s (%s) was taken away: %s", t->id, publics[t->state], to_dir ? to_dir : "removed");
 	}
 }
@@ -309,6 +316,9 @@ void check_called(void *arg, const char *call)
 	(void)arg;
 	if (strcmp(call, "epoll_wait") != 0)
 		return;
+	/* A piece of work that is done in slices is one wake-up. */
+	world.wakes += now() - world.waited > SEC;
+	world.waited = now();
 	world.turns++;
 	while ((t = LIST_FIRST(&world.changed)) != NULL) {
 		LIST_REMOVE(t, quiet);

@@ -27,7 +27,8 @@ reached() {
 			printf "%s %.0f %d\n", f, p * n / 100, n; f = ""
 		}'
 }
-for gcno in leasewatch/core/*.gcno leasewatch/store/*.gcno leasewatch/libwatcher_la-*.gcno leasewatch/librests*.gcno; do
-	[ -f "$gcno" ] && case $gcno in *.libs*) ;; *) reached "$gcno" ;; esac
+# libtool's: what is linked into the daemon and into the simulation.
+find leasewatch/.libs leasewatch/core/.libs leasewatch/store/.libs -name '*.gcda' | grep -v '/lib\(actor\|wire\)' | while read -r gcda; do
+	reached "${gcda%.gcda}.gcno"
 done | sort | awk '{ t += $2; n += $3; printf "%5.1f%%  %4d of %4d  %s\n", $3 ? 100 * $2 / $3 : 100, $2, $3, $1 }
-	END { printf "%5.1f%%  %4d of %4d  in all\n", 100 * t / n, t, n }'
+	END { if (n) printf "%5.1f%%  %4d of %4d  in all\n", 100 * t / n, t, n; exit !n }'

@@ -22,6 +22,7 @@ static void suspend(void)
 	int64_t for_ns = one_in(5) ? between(HOUR, 60 * HOUR) : between(SEC / 2, 20 * MINUTE);
 
 	kernel_suspend(for_ns);
+	world.last_gain = now();
 	world.credit += GRACE_HIGH;
 	no_silence(0);
 	world.hold_sure = -DAY; /* it is by the wall clock, for the next daemon */
@@ -34,8 +35,11 @@ static void step_clock(void)
 
 	if (now() < world.hold_until) /* its length is by the wall clock */
 		return;
-	kernel_step_wall(one_in(2) ? by : -by);
-	world.last_step = now();
+	if (one_in(2))
+		by = -by;
+	kernel_step_wall(by);
+	world.back -= by < 0 ? by : 0;
+	world.last_step = world.last_gain = now();
 }
 
 static void kill_daemon(void)
@@ -89,15 +93,47 @@ static void hear_again(void)
 	kernel_faults.queue_max = 0;
 }
 
+static void forget_folder(const char *name)
+{
+	char from[PATH_SIZE], to[PATH_SIZE];
+
+	(void)snprintf(from, sizeof(from), NOTICES "/%s", name);
+	(void)snprintf(to, sizeof(to), "/sim/tmp/%s-%llu", name, (unsigned long long)draw(STREAM_WORLD));
+	kernel_as(0);
+	(void)kernel_rename(from, to);
+}
+
+/* archive/ alone: what is in the others are promises, which nobody could keep then. */
 static void remove_folder(void)
 {
-	kernel_as(0);
-	(void)kernel_rename(NOTICES "/archive", "/sim/run/leasewatch/archive-of-old");
+	forget_folder("archive");
 }
 
 static void outage(void)
 {
 	runtime_outage(between(SEC, 20 * MINUTE));
+}
+
+static void actor_gone(void)
+{
+	struct act_answer a = { .magic = 1 };
+
+	kernel_note("the actor is gone, or mad");
+	if (one_in(2))
+		kernel_answer_raw("", 0);
+	else
+		kernel_answer_raw(&a, (size_t)between(1, sizeof(a)));
+}
+
+/* A network drive, a proxy, an agent's service: everybody falls silent. */
+static void mass_silence(void)
+{
+	int64_t for_ns = between(MINUTE, 40 * MINUTE);
+
+	kernel_note("everybody is held up for %lld s", (long long)(for_ns / SEC));
+	for (int i = 0; i < world.o.holders; i++)
+		if (!world.holders[i].half && !one_in(8))
+			holder_next(&world.holders[i], for_ns + between(0, MINUTE));
 }
 
 static void stop_actor(void)
@@ -112,12 +148,13 @@ static void calls_fail(void)
 	kernel_faults.disk_sync = one_in(3) ? (uint64_t)between(5, 200) : 0;
 	kernel_faults.peer_full = (uint64_t)between(3, 50);
 	kernel_faults.interrupted = (uint64_t)between(3, 50);
+	kernel_faults.no_memory = one_in(2) ? (uint64_t)between(100, 5000) : 0;
 }
 
 static void calls_work(void)
 {
 	kernel_faults.call_fails = kernel_faults.disk_write = kernel_faults.disk_sync = kernel_faults.peer_full = 0;
-	kernel_faults.interrupted = 0;
+	kernel_faults.interrupted = kernel_faults.no_memory = 0;
 }
 
 static void hold_up(void)
@@ -146,6 +183,7 @@ static const struct {
 	{ F_TREE, remove_folder, 9 * HOUR }, { F_ENGINE, outage, 4 * HOUR },	 { F_ENGINE, stop_actor, 5 * HOUR },
 	{ F_CALLS, calls_fail, 3 * HOUR },  { F_CALLS, calls_work, 20 * MINUTE }, { F_STALL, hold_up, 2 * HOUR },
 	{ F_STALL, be_slow, HOUR },
+	{ F_ENGINE, actor_gone, 7 * HOUR },   { F_STALL, mass_silence, 4 * HOUR },
 };
 
 /* Half of them come at any time, half a moment before or after somebody's lease would end. */

@@ -109,6 +109,7 @@ void holder_trick(struct holder *h)
 				t->where = W_ACTIVE;
 				t->ino = st.ino;
 				t->saved = now();
+				t->strange = true;
 				truth_stamped(t);
 			}
 		}

@@ -20,6 +20,8 @@ void holder_over(struct holder *h)
 	if (h->held >= 0)
 		kernel_let_go(h->held);
 	h->held = -1;
+	if (h->half && h->lease)
+		h->lease->rubbish = now(); /* nobody fills it any more */
 	h->half = false;
 	h->lease = NULL;
 	holder_next(h, one_in(3) ? between(SEC, MINUTE) : between(MINUTE, 30 * MINUTE));
@@ -64,6 +66,7 @@ static void beat(struct holder *h)
 	char path[PATH_SIZE];
 	int r, how = (int)between(0, 99);
 	bool by_held = false;
+	struct lease_stat st;
 
 	truth_path(t, path);
 	kernel_as(h->uid);
@@ -102,6 +105,8 @@ static void beat(struct holder *h)
 		 */
 		t->where = W_ACTIVE;
 		t->saved = now();
+		if (kernel_stat(path, &st) == 0)
+			t->ino = st.ino;
 		truth_stamped(t);
 	}
 }
@@ -320,6 +325,8 @@ void holder_all_gone(void)
 	struct truth *t;
 
 	LIST_FOREACH(t, &world.all, all) {
+		if (t->holder && t->holder->half)
+			t->rubbish = now();
 		t->holder = NULL;
 		truth_killed(&t->waiter_pid);
 		bool led = t->leader_pid > 0 || t->second.pid > 0;

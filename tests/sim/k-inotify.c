@@ -19,9 +19,10 @@ struct watch {
 	uint32_t mask;
 };
 
-struct happened {
+struct happened { /* struct inotify_event, with the name behind it */
 	struct happened *next;
-	struct inotify_event e;
+	int wd;
+	uint32_t mask, cookie, len;
 	char name[];
 };
 
@@ -63,7 +64,7 @@ static size_t padded(size_t name_len)
 
 static bool same(const struct happened *h, int wd, uint32_t mask, const char *name, uint32_t len)
 {
-	return !(h->e.mask & IN_IGNORED) && h->e.mask == mask && h->e.wd == wd && h->e.len == len &&
+	return !(h->mask & IN_IGNORED) && h->mask == mask && h->wd == wd && h->len == len &&
 	       (len == 0 || strcmp(h->name, name) == 0);
 }
 
@@ -87,7 +88,10 @@ static void queue(struct inotify *n, int wd, uint32_t mask, uint32_t cookie, con
 		return;
 	}
 	struct happened *h = k_alloc(sizeof(*h) + len);
-	h->e = (struct inotify_event){.wd = wd, .mask = mask, .cookie = cookie, .len = (uint32_t)len};
+	h->wd = wd;
+	h->mask = mask;
+	h->cookie = cookie;
+	h->len = (uint32_t)len;
 	if (len > 0)
 		memcpy(h->name, name, strlen(name));
 	*(n->last ? &n->last->next : &n->first) = h;
@@ -221,14 +225,15 @@ ssize_t inotify_take(struct file *f, void *buf, size_t len)
 		return -EAGAIN;
 	while (n->first) {
 		struct happened *h = n->first;
-		size_t need = sizeof(h->e) + h->e.len;
+		size_t need = sizeof(struct inotify_event) + h->len;
 
 		if (at + need > len)
 			return at > 0 ? (ssize_t)at : -EINVAL;
-		memcpy((char *)buf + at, &h->e, sizeof(h->e));
-		memcpy((char *)buf + at + sizeof(h->e), h->name, h->e.len);
+		const struct inotify_event e = {.wd = h->wd, .mask = h->mask, .cookie = h->cookie, .len = h->len};
+		memcpy((char *)buf + at, &e, sizeof(e));
+		memcpy((char *)buf + at + sizeof(e), h->name, h->len);
 		at += need;
-		if (h->e.mask & IN_Q_OVERFLOW)
+		if (h->mask & IN_Q_OVERFLOW)
 			n->overflown = false;
 		n->first = h->next;
 		if (!n->first)

@@ -245,6 +245,7 @@ void __wrap_openlog(const char *name, int options, int facility)
 		__real_openlog(name, options, facility);
 }
 
+static void say(int level, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 static void say(int level, const char *fmt, va_list ap)
 {
 	char line[1200];
@@ -258,6 +259,7 @@ static void say(int level, const char *fmt, va_list ap)
 	}
 }
 
+void __wrap_syslog(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void __wrap_syslog(int level, const char *fmt, ...)
 {
 	va_list ap;
@@ -267,6 +269,7 @@ void __wrap_syslog(int level, const char *fmt, ...)
 	va_end(ap);
 }
 
+void __wrap___syslog_chk(int level, int flag, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void __wrap___syslog_chk(int level, int flag, const char *fmt, ...)
 {
 	va_list ap;

@@ -1,6 +1,6 @@
 /*
  * tests/sim/k.h: what the parts of the simulated machine share. Calls give -errno; the wrappers (k-wrap*.c)
- *turn that into what libc gives.
+ * turn that into what libc gives.
  *
  *	k-chance.c   the seed's streams, the ring of notes, mistakes of the simulation's own
  *	k-time.c     clocks, what is to happen, the way into each of the daemon's calls

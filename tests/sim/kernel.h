@@ -1,18 +1,20 @@
 /*
- * tests/sim/kernel.h: the machine that the daemon believes it runs on. The watcher's own objects are linked
- *with the system calls they make replaced (ld --wrap); here is what stands behind them: clocks, a file tree,
- *inotify, epoll, timers, processes, the socket to the actor, and the disk below SQLite (memdisk). One thread,
- *one seed, no real clock: the same seed gives the same run to the last call.
+ * tests/sim/kernel.h: the machine that the daemon believes it runs on. The watcher's own objects are linked with
+ * the system calls they make replaced (ld --wrap); here is what stands behind them: clocks, a file tree, inotify,
+ * epoll, timers, processes, the socket to the actor, and the disk below SQLite (memdisk). One thread, one seed, no
+ * real clock: the same seed gives the same run to the last call.
  *
- * Who calls: world.c and what belongs to it play everybody else (holders, runtimes, users, faults, time).
- *Calling sequence: kernel_boot()                  a machine, no daemon kernel_at()                    what is
- *to happen later kernel_run(main, arg)          the daemon, until it returns, is killed, or its machine goes
- *down kernel_pass(until)             time without a daemon
+ * Who calls: world.c and what belongs to it play everybody else (holders, runtimes, users, faults, time). Calling
+ * sequence:
+ *	kernel_boot()                  a machine, no daemon
+ *	kernel_at()                    what is to happen later
+ *	kernel_run(main, arg)          the daemon, until it returns, is killed, or its machine goes down
+ *	kernel_pass(until)             time without a daemon
  *	...                            and again, for years
  *	kernel_free()
- * Time passes in two ways: the daemon waits (epoll_wait: the clocks jump to the next thing that happens), and
- *each of its calls takes a little. What is due by then happens in between, before the call itself: so a touch
- *can come between any two calls of the daemon. A crash can be asked for at any call.
+ * Time passes in two ways: the daemon waits (epoll_wait: the clocks jump to the next thing that happens), and each
+ * of its calls takes a little. What is due by then happens in between, before the call itself: so a touch can come
+ * between any two calls of the daemon. A crash can be asked for at any call.
  *
  * Paths that begin with KERNEL_ROOT, /proc/ and /sys/fs/cgroup/sim/ are the simulated ones, descriptors from
  * KERNEL_FD up too; everything else goes to the real calls (a report to stdout, for example).
@@ -50,8 +52,7 @@ struct kernel_faults {
 	uint64_t call_fails;  /* calls that may fail (EIO, ENOSPC, EMFILE, ENOMEM, EACCES as fits the call) */
 	uint64_t no_memory;   /* malloc(3) and its like: NULL */
 	uint64_t interrupted; /* waits: EINTR */
-	uint64_t
-	    event_lost; /* inotify events: never delivered, nothing said (a file system without events) */
+	uint64_t event_lost;  /* inotify events: never delivered, nothing said (a file system without events) */
 	uint64_t watch_refused;         /* inotify_add_watch: ENOSPC; inotify_init1: EMFILE */
 	uint32_t queue_max;             /* inotify: overflow beyond so many; 0 = 16384 */
 	uint64_t peer_full;             /* sends to the actor: EAGAIN */
@@ -94,8 +95,8 @@ void kernel_hold_up(int64_t for_ns); /* the daemon is stopped (SIGSTOP, swap): a
  * come, as long after the boot as it would have come after this.
  */
 void kernel_reboot(int64_t down_ns, bool power_loss);
-int64_t
-kernel_true(void); /* since the first boot, down and asleep too; nobody steps it, no reboot begins it anew */
+/* Since the first boot, down and asleep too; nobody steps it, no reboot begins it anew. */
+int64_t kernel_true(void);
 
 /* --- what happens later; on the mono clock. Events of the same time in the order they were asked for. --- */
 typedef void kernel_event(void *arg, uint64_t n);

@@ -2,14 +2,14 @@
 # mutants.sh SOURCE [NAME...]: whether the simulation bites. Each patch in mutants/ makes one small mistake in the daemon (the first line
 # of the patch says which); with it in, the simulation alone has to find a broken invariant within MUTANT_SECONDS (120).
 # Works on copies of SOURCE, a worker a core; prints `ok`, `NOT` or `skip` lines as tests/session/lib.sh does, and as the last
-# line how many were killed. A mutant that is known to be harmless stands in mutants/harmless, with why: it is tried nevertheless.
+# line how many were killed. One that is known to survive stands in mutants/survivors, with why: it is tried nevertheless.
 set -u
 source=$(cd "${1:?the folder of the source}" && pwd) || exit 2
 shift
 seconds=${MUTANT_SECONDS:-120}
 here=$source/tests/sim/mutants
 work=$(mktemp -d "${TMPDIR:-/tmp}/leasewatch-mutants.XXXXXX") || exit 2
-workers=$(nproc)
+workers=${MUTANT_WORKERS:-$(nproc)}
 trap 'rm -rf "$work"' EXIT
 
 # prepare N: a copy of its own, built once without any mutant.
@@ -21,43 +21,34 @@ prepare() {
 	(cd "$work/$1/b" && "../s/configure" -q --disable-dependency-tracking CFLAGS=-O1 && make -s tests/sim/sim)
 }
 
-# Object files of what a patch touches: without dependency tracking, and a header of the core may be in all.
-changed() { sed -n 's|^+++ b/||p' "$1"; }
-# rebuild N PATCH: what it changes and the link, no more.
-rebuild() {
-	local f base
-	for f in $(changed "$2"); do
-		base=${f##*/}
-		find "$work/$1/b/${f%/*}" -name "*-${base%.c}.lo" -delete -o -name "*-${base%.c}.o" -delete
-	done
-	make -s -C "$work/$1/b" tests/sim/sim
-}
-
-# try N NAME: one line on stdout.
+# try N NAME: one line on stdout. `seed N` at the end of a patch's first line: where the mistake shows soon.
 try() {
-	local patch=$here/$2.patch dir=$work/$1 began=$SECONDS what rc
+	local patch=$here/$2.patch dir=$work/$1 began=$SECONDS what rc seed
 	if ! patch -p1 -s -f --no-backup-if-mismatch -d "$dir/s" <"$patch" >"$dir/log" 2>&1; then
 		echo "NOT $2: the patch does not fit the source"
 		return
 	fi
-	if ! rebuild "$1" "$patch" >"$dir/log" 2>&1; then
+	seed=$(sed -n '1s/.*; seed \([0-9]*\)$/\1/p' "$patch")
+	# Of sources alone: no header is ever patched. What the one before it touched has its old text, and a new time.
+	if ! make -s -C "$dir/b" tests/sim/sim >"$dir/log" 2>&1; then
 		echo "NOT $2: does not compile: $(grep -m 1 error: "$dir/log")"
 	else
-		timeout --kill-after=5 $((seconds + 60)) "$dir/b/tests/sim/sim" --seed 1 --seconds "$seconds" --holders 60 >"$dir/out" 2>&1
+		timeout --kill-after=5 $((seconds + 60)) \
+			"$dir/b/tests/sim/sim" --seed "${seed:-1}" --seconds "$seconds" --holders 60 >"$dir/out" 2>&1
 		rc=$?
 		what=$(grep -m 1 -E '^BROKEN' "$dir/out" | cut -c 1-150)
+		seed=$(sed -n 's/^  seed \([0-9]*\),.*/\1/p' "$dir/out" | head -n 1)
 		if [ $rc = 1 ]; then
-			echo "ok $2: killed in $((SECONDS - began)) s: ${what:-$(tail -n 1 "$dir/out")}"
+			echo "ok $2: killed in $((SECONDS - began)) s, seed ${seed:-?}: ${what:-$(tail -n 1 "$dir/out")}"
 		elif [ $rc != 0 ]; then
-			echo "ok $2: killed in $((SECONDS - began)) s: the daemon ended by itself (exit $rc)"
-		elif grep -q "^$2:" "$here/harmless" 2>/dev/null; then
-			echo "skip $2: survives, as it may: $(sed -n "s/^$2: *//p" "$here/harmless")"
+			echo "ok $2: killed in $((SECONDS - began)) s: the simulation ended with $rc: $(tail -n 1 "$dir/out")"
+		elif grep -q "^$2:" "$here/survivors" 2>/dev/null; then
+			echo "skip $2: survives: $(sed -n "s/^$2: *//p" "$here/survivors")"
 		else
 			echo "NOT $2: survived $seconds s: $(head -n 1 "$patch")"
 		fi
 	fi
 	patch -p1 -s -R -f --no-backup-if-mismatch -d "$dir/s" <"$patch" >>"$dir/log" 2>&1
-	rebuild "$1" "$patch" >>"$dir/log" 2>&1
 }
 
 if [ $# = 0 ]; then
@@ -82,7 +73,7 @@ if ! "$work/0/b/tests/sim/sim" --seed 1 --seconds 10 --holders 60 >"$work/contro
 fi
 echo "ok control: without a mutant, ten seconds are in order"
 # A slot a worker, so that each has a copy to itself.
-export -f try rebuild changed
+export -f try
 export work here seconds
 # shellcheck disable=SC2016 # $SLOT and $1 are the inner bash's
 printf '%s\n' "$@" | xargs -P "$workers" -n 1 --process-slot-var=SLOT bash -c 'try "$SLOT" "$1"' try | tee "$work/said"

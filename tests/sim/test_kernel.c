@@ -1,7 +1,7 @@
 /*
  * tests/sim/test_kernel: the simulated machine against the real kernel. A program of calls is drawn from a
- *seed and made twice, in a folder of the real file system and in one of the machine's: the same results, the
- *same errors, the same inotify events in the same order. It says where the two part.
+ * seed and made twice, in a folder of the real file system and in one of the machine's: the same results, the
+ * same errors, the same inotify events in the same order. It says where the two part.
  *
  *	test_kernel [FIRST [COUNT [CALLS]]]
  */

@@ -57,7 +57,8 @@ struct truth *truth_new(uint32_t uid)
 	SLIST_REMOVE_HEAD(&unused, free);
 	*t = (struct truth){ .uid = uid, .birth = ++world.births, .beat = -DAY, .made = now(), .renewed = now(),
 			     .credit = world.credit, .credit_made = world.credit,
-			     .credit_since = world.credit, .since = now(), .watch_at = NEVER };
+			     .credit_since = world.credit, .since = now(), .watch_at = NEVER, .back = world.back,
+			     .back_next = world.back };
 	t->released = t->stopped = t->leader_died = t->withdrawn = t->session_over = t->booted = t->start_failed = NEVER;
 	t->saved = -DAY;
 	t->rubbish = t->taken = t->create_asked = t->destroy_tried = NEVER;

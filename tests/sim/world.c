@@ -135,7 +135,7 @@ static void life(void)
 	enum kernel_end end = kernel_run(daemon_main, NULL, &status);
 	kernel_note("the daemon %s (%d)", end == END_RETURNED ? "returned" : end == END_KILLED ? "was killed" : "is gone: reboot",
 		    status);
-	if (end == END_RETURNED && status != 0 && !(world.o.faults & F_CALLS))
+	if (end == END_RETURNED && status != 0 && !(world.o.faults & (F_CALLS | F_ENGINE)))
 		broken("I7", "the daemon gave up: %d", status);
 	if (end == END_REBOOTED)
 		rebooted(last_seen);
@@ -192,22 +192,22 @@ static void part_two(void *arg, uint64_t n)
 }
 
 /* Nothing lives, nobody comes: what still wakes the daemon? The look through the archive, once a day. */
-static uint64_t turns_before;
+static uint64_t wakes_before;
 
 static void quiet_begins(void *arg, uint64_t n)
 {
 	(void)arg;
 	(void)n;
-	turns_before = world.turns;
+	wakes_before = world.wakes;
 }
 
 static void quiet_ends(void *arg, uint64_t n)
 {
 	(void)arg;
 	(void)n;
-	if (world.turns - turns_before > 2)
+	if (world.wakes - wakes_before > 2)
 		broken("I12", "with nothing due the daemon woke %llu times in a day",
-		       (unsigned long long)(world.turns - turns_before));
+		       (unsigned long long)(world.wakes - wakes_before));
 	kernel_signal(SIGTERM);
 }
 
@@ -226,7 +226,7 @@ int world_run(const struct options *o)
 					    .called = called };
 
 	world = (struct world){ .o = *o, .n_users = o->holders / 8 + 3, .hash = UINT64_C(0xcbf29ce484222325) };
-	world.last_step = world.last_reload = world.last_full = -DAY;
+	world.last_step = world.last_gain = world.last_reload = world.last_full = -DAY;
 	world.grace_until = world.breaker_until = world.hold_until = world.hold_sure = -DAY;
 	LIST_INIT(&world.all);
 	LIST_INIT(&world.changed);

@@ -116,6 +116,7 @@ struct truth {
 	enum public state, told;	/* told: by state/ID */
 	int64_t since, taken;		/* taken: when its lock left active/ by the daemon */
 	int64_t credit_made, credit_since, watch_at, admitted;
+	int64_t back, back_next;	/* world.back before this state; before the next one */
 	int64_t create_asked, destroy_tried; /* destroy_tried: when the last one was answered */
 	uint64_t generation;
 	bool in_registry, changed, expired_checked, destroyed;
@@ -168,6 +169,8 @@ struct world {
 	 */
 	int64_t credit;
 	int64_t last_step;	/* somebody set the clock */
+	int64_t back;		/* by how much it was set back, in all */
+	int64_t last_gain;	/* or it went on without us */
 	int64_t last_reload;
 	int64_t breaker_until;
 	int64_t grace_until;	/* no end by silence, and while it is stopped none at all */
@@ -175,7 +178,8 @@ struct world {
 	int64_t hold_until, hold_sure; /* holds by world time; sure: promised, not before */
 	int acts;		/* asked for and not answered */
 	uint64_t hash;		/* of the ledger */
-	uint64_t lines, births, turns, reaps, steps;
+	uint64_t lines, births, turns, wakes, reaps, steps;
+	int64_t waited; /* when the daemon last began to wait */
 	LIST_HEAD(, truth) all, changed;
 };
 extern struct world world;

@@ -186,7 +186,8 @@ static void the_time_without_a_daemon_is_kept_with_the_checkpoint(void **state)
 	assert_int_equal(registry_last_checkpoint(w->r, &d), 0);
 	assert_int_equal(d.away, 4);
 	/* As format 1 had it. */
-	assert_int_equal(by_hand(w, "UPDATE meta SET value = 'mono=1 boot=2 wall=3 boot_id=b' WHERE key = 'checkpoint'"), SQLITE_OK);
+	assert_int_equal(by_hand(w, "UPDATE meta SET value = 'mono=1 boot=2 wall=3 boot_id=b' WHERE key = 'checkpoint'"),
+			 SQLITE_OK);
 	assert_int_equal(registry_last_checkpoint(w->r, &d), 0);
 	assert_true(d.away == 0 && d.wall == 3);
 }
