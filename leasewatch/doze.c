@@ -142,8 +142,11 @@ void look_at_rest(struct watcher *w, uint32_t n)
 			return;
 		}
 	}
-	if ((e = entry_wake(w, n)) != NULL)
-		look(w, e);
+	e = entry_wake(w, n);
+	if (!e)
+		return;
+	entry_due(w, e, LEASE_NEVER); /* as for any that is looked at: until it is judged it waits for nothing */
+	look(w, e);
 }
 
 /* The one of that id, when this is its lock's name. */

@@ -41,16 +41,21 @@ static void know_settings(struct watcher *w)
 	w->judge.observe_every = settings_daemon(w->settings)->observe_every;
 }
 
-/* The earliest of all that is due. With nothing due there is no timer, and no wake-up. */
-static int64_t next_wake(struct watcher *w)
+static int64_t first_due(struct watcher *w)
 {
 	struct entry *e = entry_first_due(w);
 	int64_t at = e ? e->due : LEASE_NEVER, rest = rests_first_due(&w->rests);
 
+	return rest < at ? rest : at;
+}
+
+/* The earliest of all that is due. With nothing due there is no timer, and no wake-up. */
+static int64_t next_wake(struct watcher *w)
+{
+	int64_t at = first_due(w);
+
 	if (w->admit || sweeping(w) || w->tidy.on)
 		return w->now.mono;
-	if (rest < at)
-		at = rest;
 	if (w->admit_at < at)
 		at = w->admit_at;
 	if (!quiet(w) && w->checkpoint + one_grace(w) < at)
@@ -256,13 +261,21 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 	return turn_commit(w) && flush(w) == 0;
 }
 
+/* The names that come and go are read a moment later, so that who is due does not wait for a hundred thousand of them. */
+#define DUE_FIRST 100 /* turns at most, of a slice each */
+
 /*
- * Who is due was judged already; who came meanwhile is found now, all of them before any event tells of one that came
+ * Who is due is judged first. Then who came meanwhile is found, all of them before any event tells of one that came
  * since. The watch came first, so what is made while we scan is seen twice rather than never.
  */
-static bool first_turn(struct watcher *w)
+static bool catch_up(struct watcher *w)
 {
 	clock_read(&w->now);
+	for (int i = 0; i < DUE_FIRST && first_due(w) <= w->now.mono; i++) {
+		if (!turn(w, NULL, 0))
+			return false;
+		clock_read(&w->now);
+	}
 	if (!turn_begin(w))
 		return false;
 	scan_all(w);
@@ -367,6 +380,7 @@ static int begin(struct watcher *w)
 	look_at_due(w);
 	if (w->admit)
 		admit_run(w);
+	look_at_due(w); /* as in every turn */
 	tidy_begin(w, true);
 	if (!turn_commit(w) || flush(w) < 0)
 		return -1;
@@ -409,7 +423,7 @@ int watcher_run(struct watcher *w)
 	int r = 1;
 	if (begin(w) == 0) {
 		say_ready(w);
-		r = first_turn(w) ? loop(w) : 1;
+		r = catch_up(w) ? loop(w) : 1;
 	}
 	/* What it knew at the end is worth a restart's time: nothing of this downtime is older than now. */
 	if (w->registry && !w->broken) {

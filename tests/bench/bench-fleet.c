@@ -63,7 +63,8 @@ static void steady(int n, int64_t grace, int64_t without)
 		bench_raw("%.4f %% of a core; the bare statx calls (%.2f us each) %.4f %%, paced as wake-ups are %.4f %%; "
 			  "%.2f wake-ups/s, %.2f stats a lease and ttl, %.0f bytes/s to disks",
 			  c.cpu * 100, c.statx, c.bare * 100, c.paced * 100, c.wakes, c.looks, c.bytes);
-		if (c.looks >= 0 && n >= 10000 && c.looks < 0.8)
+		/* With a shorter one, beats as regular as these leave gaps after the first round. */
+		if (c.looks >= 0 && n >= 10000 && c.looks < 0.8 && grace == FLEET_TTL)
 			bench_fail("fewer looks than leases that come due: this is not a fleet that has lived for a while", 0);
 		ratio[i] = c.cpu / c.bare;
 		paced[i] = c.cpu / c.paced;

@@ -54,7 +54,7 @@ ask() { # ask VERB ID: by a file, as any program may
 # The registry's word for it: what is a row of rest is taken up at rest.
 at_rest() { [ "$(raw "SELECT rest IS NOT NULL FROM lease WHERE id = '$1'")" = 1 ]; }
 n_active() { [ "$(k list --json | jq '[.[] | select(.state == "active")] | length')" = "$1" ]; }
-rows() { raw "SELECT * FROM lease ORDER BY id" | sha256sum; }
+rows() { raw "SELECT * FROM lease WHERE rest IS NOT NULL ORDER BY id" | sha256sum; }
 files() { (cd "$S" && stat -c '%n %i %Y' kls-* | sort); }
 same() { [ "$("$1")" = "$2" ]; }
 destroyed() { [ -e "$AT_REST_CALLS/destroy-$1" ]; }
