@@ -47,11 +47,6 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static int64_t sooner(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static bool session_renews(const struct truth *t)
 {
 	const struct truth *s = t->session;
@@ -72,11 +67,9 @@ static int64_t kept_until(const struct truth *t)
 		return NEVER;
 	if (t->record.is_session && t->leader_died == NEVER && truth_session_alive(t))
 		return NEVER;
-	/* Who lingers is renewed no more. */
-	beat = sooner(beat, sooner(t->session_over, t->record.is_session ? NEVER : t->leader_died));
 	/* Nobody touched a session's lock in vain, but for what came before it was bound to it. */
 	if (s && !s->unsure && s->state != P_NONE && s->beat >= t->made)
-		beat = later(beat, sooner(s->beat, t->session_over));
+		beat = later(beat, s->beat);
 	if (!t->unsure && t->leader_died != NEVER)
 		beat = later(beat, t->leader_died);
 	/*
