@@ -94,7 +94,7 @@ static int64_t by_reason(const struct truth *t)
 		end = sooner(end, t->stopped);
 	if (!deaf() && t->saved < 0)
 		end = sooner(end, t->released);
-	if (t->work != WORK_DISK)
+	if (!t->survived)
 		end = sooner(end, t->booted);
 	return add(end, world.credit - t->credit_made);
 }

@@ -121,7 +121,7 @@ struct truth {
 	int64_t create_asked, destroy_tried; /* destroy_tried: when the last one was answered */
 	uint64_t generation;
 	bool in_registry, changed, expired_checked, destroyed;
-	bool no_lock;			/* its lock went in a reboot, it lives on as an image */
+	bool survived;			/* the last boot, as an image */
 	/* its workload */
 	enum work work;
 	int acts;			/* under way */
