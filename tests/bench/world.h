@@ -6,8 +6,8 @@
  * meanwhile.
  *
  * Leases that are made by the thousand are written as the daemon itself would have left them: a row in the registry, a lock in
- * active/, a state file. Their runtime is `bench`, which is tests/bench/stub: no process stands behind them, so what is measured is the
- * daemon's and not a workload's. Their beats and CPU: usage explicit, no warning, no hibernation.
+ * active/, a state file. Their runtime is `bench`, which is tests/bench/stub: no process stands behind them, so what is
+ * measured is the daemon's and not a workload's. Their beats and CPU: usage explicit, no warning, no hibernation.
  */
 #ifndef BENCH_WORLD_H
 #define BENCH_WORLD_H
