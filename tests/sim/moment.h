@@ -1,0 +1,76 @@
+/*
+ * tests/sim/moment.h: a daemon in the simulated machine, a few leases, and what can be made to happen to them at a time or at a
+ * call. Each ends the program when it cannot.
+ */
+#ifndef SIM_MOMENT_H
+#define SIM_MOMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/view.h"
+#include "lease/duration.h"
+#include "lease/id.h"
+#include "tests/sim/kernel.h"
+
+#define SETTINGS "[defaults]\nrenew_grace = 90s\n"
+#define S LEASE_NS_PER_S
+#define TTL (60 * S)
+#define GRACE (90 * S)
+#define HOUR 3600
+#define LEASES 10
+#define ASK "kls-askaskaska"
+#define NEVER_YET INT64_MAX /* not destroyed */
+
+/* Times are true ones (kernel_true). */
+struct held {
+	char id[LEASE_ID_SIZE], lock[200];
+	int created, destroys;
+	int64_t last_beat, destroyed_at;
+};
+
+struct moment {
+	const char *moment;
+	int64_t begun; /* mono */
+	struct held leases[LEASES];
+	uint32_t unanswered; /* verbs, as bits */
+	struct act_request kept[64];
+	int n_kept, troubles;
+	uint64_t calls, stall_at; /* from `armed` on: there it is held up, and its first lease beaten meanwhile */
+	bool armed, kill_when_told;
+	const char *fails; /* the call that does; NULL = none */
+	int fails_after;   /* so many of that name; then it fails once. -1: each fails */
+	int64_t ended_at;
+	int32_t pid;
+};
+extern struct moment now;
+
+void check(bool good, const char *what, int line);
+#define RIGHT(what) check(what, #what, __LINE__)
+
+void begin(const char *moment, const char *settings);
+void at(int s, kernel_event *what, void *arg, uint64_t n); /* s: seconds since the begin */
+/*
+ * A daemon until that second. One that was killed is followed by another after `away` seconds, the clock set by `step`
+ * meanwhile, and for a second each call of the name `call_fails` fails (NULL = none).
+ */
+void live(int until, int away, int64_t step, const char *call_fails);
+bool told(const char *ask, struct ask_answer *ret); /* an ask has been answered */
+
+/* --- for at(); arg: a struct held, where nothing else is said --- */
+kernel_event make, make_led; /* n: its ttl; the second one's leader is now.pid */
+kernel_event make_session;   /* the same */
+kernel_event make_bound;     /* n: its ttl; to the session that is the first of now.leases */
+kernel_event beat;	     /* n: so many more, every 10 s */
+kernel_event release;
+kernel_event end_leader;       /* arg NULL */
+kernel_event hold;	       /* arg NULL; n: seconds. The ask is ASK */
+kernel_event exec;	       /* the ask is ASK */
+kernel_event leave_unanswered; /* arg NULL; n: a verb of the actor */
+kernel_event answer_kept;      /* arg NULL: what was left unanswered */
+kernel_event kill_it, reboot;  /* arg NULL */
+kernel_event arm;	       /* arg NULL: now.stall_at counts from here */
+kernel_event fail;	       /* arg: the name of a call; after n more of it one fails */
+kernel_event reload;	       /* arg: the new settings */
+
+#endif

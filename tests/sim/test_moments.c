@@ -1,0 +1,252 @@
+/*
+ * tests/sim/test_moments: moments at which the daemon once was wrong, each brought about to the very call, in the simulated
+ * machine. A function a moment, named after what is right.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "tests/sim/moment.h"
+#include "watcher.h"
+
+#define ALMOST (S / 100) /* a file is stamped as of the last tick */
+
+static void an_exec_whose_lease_ends_while_it_is_let_in_is_told_so(void)
+{
+	struct held *h = &now.leases[0];
+	struct ask_answer a;
+
+	begin(__func__, SETTINGS);
+	now.unanswered = 1u << ACT_ENTER;
+	at(1, make, h, TTL);
+	at(5, exec, h, 0);
+	at(8, release, h, 0);
+	live(20, 0, 0, NULL);
+	RIGHT(now.n_kept == 1); /* it was on its way in */
+	RIGHT(told(ASK, &a));
+	RIGHT(strcmp(a.result, "lost") == 0);
+	kernel_free();
+}
+
+static void a_hold_that_was_told_stands_though_the_daemon_is_killed_at_that_moment(void)
+{
+	struct held *h = &now.leases[0];
+	struct ask_answer a;
+
+	begin(__func__, SETTINGS);
+	now.kill_when_told = true;
+	at(1, make, h, TTL);
+	at(5, hold, NULL, HOUR);
+	live(2 * HOUR, 1, 0, NULL);
+	RIGHT(told(ASK, &a) || now.ended_at > 0);
+	RIGHT(now.ended_at > 0); /* it was killed */
+	RIGHT(h->destroys == 1);
+	RIGHT(h->destroyed_at >= now.ended_at + (HOUR - 5) * S);
+	kernel_free();
+}
+
+/* All the places are taken by destroys that hang, and are given up: the second ones wait when the first are done. */
+static void a_lease_that_is_over_is_not_destroyed_again(void)
+{
+	begin(__func__, SETTINGS);
+	now.unanswered = 1u << ACT_DESTROY;
+	for (int i = 0; i < WATCHER_ACTS - WATCHER_SPARE; i++) {
+		at(1, make, &now.leases[i], TTL);
+		at(5, release, &now.leases[i], 0);
+	}
+	at(200, answer_kept, NULL, 0);
+	live(400, 0, 0, NULL);
+	for (int i = 0; i < WATCHER_ACTS - WATCHER_SPARE; i++)
+		RIGHT(now.leases[i].destroys == 1);
+	kernel_free();
+}
+
+static void a_destroy_that_waits_for_its_place_when_a_hold_comes_waits_for_its_end(void)
+{
+	const int n = WATCHER_ACTS - WATCHER_SPARE;
+
+	begin(__func__, SETTINGS);
+	now.unanswered = 1u << ACT_DESTROY;
+	for (int i = 0; i <= n; i++) {
+		at(1, make, &now.leases[i], TTL);
+		at(5, release, &now.leases[i], 0);
+	}
+	at(10, hold, NULL, HOUR);
+	at(20, answer_kept, NULL, 0);
+	at(HOUR, arm, NULL, 0);
+	live(2 * HOUR, 0, 0, NULL);
+	int late = 0;
+	for (int i = 0; i <= n; i++) {
+		RIGHT(now.leases[i].destroys == 1);
+		late += now.leases[i].destroyed_at > now.leases[i].last_beat + HOUR * S;
+	}
+	RIGHT(late == 1);
+	kernel_free();
+}
+
+/*
+ * Held up before that call for 20 s, between two readings of the clocks too, and beaten in the 19th of them.
+ * A lease beaten once, at 30 s, is judged between 55 s and 90 s; 20 s are no reason for a grace. False: there were fewer calls
+ * than that before it ended.
+ */
+static bool stalled_at(const char *moment, uint64_t call)
+{
+	struct held *h = &now.leases[0];
+
+	begin(moment, SETTINGS);
+	now.stall_at = call;
+	at(1, make, h, TTL);
+	at(30, beat, h, 0);
+	at(55, arm, NULL, 0);
+	live(300, 0, 0, NULL);
+	RIGHT(h->destroys == 1);
+	RIGHT(h->destroyed_at >= h->last_beat + TTL - ALMOST);
+	/* Between two of the clocks it may look like a suspend, which is worth a grace. */
+	RIGHT(h->destroyed_at <= h->last_beat + TTL + 25 * S + GRACE);
+	kernel_free();
+	return now.calls >= call;
+}
+
+static void a_beat_in_the_middle_of_any_turn_is_worth_a_whole_ttl(void)
+{
+	uint64_t call = 1;
+
+	while (stalled_at(__func__, call))
+		call++;
+	RIGHT(call > 20);
+}
+
+static void a_hold_is_no_longer_than_it_was_to_be_though_the_clock_is_set_back_while_no_daemon_runs(void)
+{
+	struct held *h = &now.leases[0];
+
+	begin(__func__, SETTINGS);
+	at(1, make, h, TTL);
+	at(5, hold, NULL, HOUR);
+	at(10, kill_it, NULL, 0);
+	live(20 * HOUR, 5, -10 * HOUR * S, NULL);
+	RIGHT(h->destroys == 1);
+	RIGHT(h->destroyed_at >= h->last_beat + HOUR * S);
+	RIGHT(h->destroyed_at <= h->last_beat + 2 * HOUR * S);
+	kernel_free();
+}
+
+static void what_a_restart_has_credited_ends_with_its_leaders_life(void)
+{
+	struct held *h = &now.leases[0];
+
+	begin(__func__, SETTINGS);
+	at(1, make_led, h, TTL);
+	at(100, kill_it, NULL, 0);
+	at(400, end_leader, NULL, 0);
+	live(1000, 80, 0, NULL);
+	RIGHT(h->destroys == 1);
+	RIGHT(h->destroyed_at >= now.ended_at + TTL);
+	RIGHT(h->destroyed_at <= now.ended_at + TTL + 2 * S);
+	kernel_free();
+}
+
+static void a_fresh_period_of_new_settings_is_one_period(void)
+{
+	static char shorter[] = SETTINGS "max_ttl = 10m\n";
+	struct held *h = &now.leases[0];
+
+	begin(__func__, SETTINGS);
+	at(1, make, h, HOUR * S);
+	at(100, kill_it, NULL, 0);
+	at(1800, reload, shorter, 0);
+	live(2 * HOUR, 80, 0, NULL);
+	RIGHT(h->destroys == 1);
+	RIGHT(h->destroyed_at >= now.ended_at + 600 * S);
+	RIGHT(h->destroyed_at <= now.ended_at + 602 * S);
+	kernel_free();
+}
+
+static void a_leader_that_could_not_be_followed_for_want_of_memory_is_followed_later(void)
+{
+	struct held *h = &now.leases[0];
+
+	begin(__func__, SETTINGS);
+	at(1, make_led, h, TTL);
+	at(100, kill_it, NULL, 0);
+	at(400, end_leader, NULL, 0);
+	live(1000, 5, 0, "pidfd_open");
+	RIGHT(h->destroys == 1);
+	RIGHT(h->destroyed_at >= now.ended_at + TTL);
+	RIGHT(h->destroyed_at <= now.ended_at + TTL + 2 * S);
+	kernel_free();
+}
+
+static void what_a_restart_has_credited_ends_with_its_sessions_life(void)
+{
+	struct held *h = &now.leases[1];
+
+	begin(__func__, SETTINGS);
+	at(1, make_session, &now.leases[0], 0);
+	at(5, make_bound, h, TTL);
+	at(100, kill_it, NULL, 0);
+	at(400, end_leader, NULL, 0);
+	live(1000, 80, 0, NULL);
+	RIGHT(h->destroys == 1);
+	RIGHT(h->destroyed_at >= now.ended_at + TTL);
+	RIGHT(h->destroyed_at <= now.ended_at + TTL + 2 * S);
+	kernel_free();
+}
+
+/* False: it was looked at less often. */
+static bool unseen_at(const char *moment, char *call, int look)
+{
+	struct held *h = &now.leases[0];
+
+	begin(moment, SETTINGS);
+	at(1, make, h, TTL);
+	at(1, fail, call, (uint64_t)look);
+	at(40, release, h, 0);
+	live(300, 0, 0, NULL);
+	RIGHT(h->created == 1);
+	RIGHT(h->destroys == 1);
+	bool failed = now.fails == NULL;
+	kernel_free();
+	return failed;
+}
+
+static void a_request_is_found_though_any_look_at_it_fails_for_want_of_memory(void)
+{
+	static char call[] = "statx";
+	int look = 0;
+
+	while (unseen_at(__func__, call, look))
+		look++;
+	RIGHT(look > 2);
+}
+
+/* The session is taken up first; its end denies what is bound to it and has not been admitted yet. */
+static void what_its_sessions_end_has_denied_is_not_taken_up_after_a_boot(void)
+{
+	begin(__func__, SETTINGS);
+	at(1, make_session, &now.leases[0], 0);
+	at(5, make_bound, &now.leases[1], TTL);
+	at(4, leave_unanswered, NULL, ACT_CAPABILITIES);
+	at(10, reboot, NULL, 0);
+	live(300, 0, 0, NULL);
+	RIGHT(now.leases[1].created == 0);
+	RIGHT(now.troubles == 0);
+	kernel_free();
+}
+
+int main(void)
+{
+	an_exec_whose_lease_ends_while_it_is_let_in_is_told_so();
+	a_hold_that_was_told_stands_though_the_daemon_is_killed_at_that_moment();
+	a_lease_that_is_over_is_not_destroyed_again();
+	a_destroy_that_waits_for_its_place_when_a_hold_comes_waits_for_its_end();
+	a_beat_in_the_middle_of_any_turn_is_worth_a_whole_ttl();
+	a_hold_is_no_longer_than_it_was_to_be_though_the_clock_is_set_back_while_no_daemon_runs();
+	what_a_restart_has_credited_ends_with_its_leaders_life();
+	a_fresh_period_of_new_settings_is_one_period();
+	a_leader_that_could_not_be_followed_for_want_of_memory_is_followed_later();
+	what_a_restart_has_credited_ends_with_its_sessions_life();
+	a_request_is_found_though_any_look_at_it_fails_for_want_of_memory();
+	what_its_sessions_end_has_denied_is_not_taken_up_after_a_boot();
+	return 0;
+}
