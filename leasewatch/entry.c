@@ -90,6 +90,7 @@ struct user *user_get(struct watcher *w, uint32_t uid)
 		return u;
 	u->uid = uid;
 	TAILQ_INIT(&u->kept);
+	TAILQ_INIT(&u->out);
 	RB_INSERT(users, &w->users, u);
 	return u;
 }
@@ -146,8 +147,7 @@ void entry_free(struct watcher *w, struct entry *e)
 	degraded_lock(w, e, 0);
 	if (e->touched)
 		LIST_REMOVE(e, changed);
-	if (e->in_out)
-		TAILQ_REMOVE(&w->out, e, out);
+	fair_unwant(w, e);
 	if (e->drowsy)
 		LIST_REMOVE(e, dozing);
 	RB_REMOVE(entries_by_id, &w->by_id, e);

@@ -22,19 +22,48 @@ bool fair_before(int own, uint64_t last, int best_own, uint64_t best_last)
 	return own != best_own ? own < best_own : last < best_last;
 }
 
+void fair_want(struct watcher *w, struct entry *e)
+{
+	if (e->in_out)
+		return;
+	if (TAILQ_EMPTY(&e->user->out))
+		TAILQ_INSERT_TAIL(&w->wanting, e->user, wanting);
+	TAILQ_INSERT_TAIL(&e->user->out, e, out);
+	e->in_out = true;
+}
+
+void fair_unwant(struct watcher *w, struct entry *e)
+{
+	if (!e->in_out)
+		return;
+	TAILQ_REMOVE(&e->user->out, e, out);
+	if (TAILQ_EMPTY(&e->user->out))
+		TAILQ_REMOVE(&w->wanting, e->user, wanting);
+	e->in_out = false;
+}
+
+/* The first of a user's that may go. One that was to be destroyed, and had to wait for its place when a hold came, waits on. */
+static struct entry *first_act(const struct watcher *w, const struct user *u)
+{
+	struct entry *e;
+
+	TAILQ_FOREACH(e, &u->out, out)
+		if (e->act != ACT_DESTROY || w->now.mono >= w->judge.hold_until)
+			break;
+	return e;
+}
+
 struct entry *fair_next_act(struct watcher *w)
 {
 	struct entry *e, *best = NULL;
+	struct user *u;
 
 	if (w->acts >= WATCHER_ACTS)
 		return NULL;
-	TAILQ_FOREACH(e, &w->out, out) {
-		if (!fair_place(w->acts, e->user->acts))
+	TAILQ_FOREACH(u, &w->wanting, wanting) {
+		if (!fair_place(w->acts, u->acts) || (e = first_act(w, u)) == NULL)
 			continue;
-		/* One that was to be destroyed and had to wait for its place when the hold came. */
-		if (e->act == ACT_DESTROY && w->now.mono < w->judge.hold_until)
-			continue;
-		if (!best || fair_before(e->user->acts, e->user->served, best->user->acts, best->user->served))
+		if (!best || fair_before(u->acts, u->served, best->user->acts, best->user->served))
 			best = e;
 	}
 	return best;

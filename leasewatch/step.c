@@ -113,16 +113,12 @@ static void archive_lock(struct watcher *w, struct entry *e)
 void want_act(struct watcher *w, struct entry *e, enum act_verb verb)
 {
 	e->act = verb;
-	if (!e->in_out)
-		TAILQ_INSERT_TAIL(&w->out, e, out);
-	e->in_out = true;
+	fair_want(w, e);
 }
 
 static void unwant_act(struct watcher *w, struct entry *e)
 {
-	if (e->in_out)
-		TAILQ_REMOVE(&w->out, e, out);
-	e->in_out = false;
+	fair_unwant(w, e);
 	e->act = ACT_NONE;
 }
 

@@ -410,7 +410,7 @@ int watcher_run(struct watcher *w)
 	TAILQ_INIT(&w->silence.ended);
 	LIST_INIT(&w->changed);
 	LIST_INIT(&w->drowsy);
-	TAILQ_INIT(&w->out);
+	TAILQ_INIT(&w->wanting);
 	TAILQ_INIT(&w->requests);
 	LIST_INIT(&w->execs);
 	LIST_INIT(&w->execs_over);

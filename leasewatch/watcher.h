@@ -149,6 +149,8 @@ struct user {
 	int silents;		/* leases of theirs that are marked */
 	TAILQ_HEAD(, keepsake) kept; /* oldest first */
 	int n_kept;
+	TAILQ_HEAD(, entry) out; /* their leases that wait for a free act, oldest first */
+	TAILQ_ENTRY(user) wanting; /* while there are any */
 	RB_ENTRY(user) by_uid;
 };
 
@@ -238,7 +240,8 @@ struct watcher {
 	struct tidy tidy;
 	int64_t peeks_put_off; /* mono; of the turn that had something to do first; 0 = they were looked at */
 	int64_t away;	    /* ns without a daemon in this boot, in all */
-	TAILQ_HEAD(, entry) out, requests;
+	TAILQ_HEAD(, user) wanting;
+	TAILQ_HEAD(, entry) requests;
 	LIST_HEAD(, exec) execs, execs_over; /* over: freed at the end of the turn */
 	STAILQ_HEAD(, reply) replies; /* of this turn, in order */
 	LIST_HEAD(, flight) flights;
@@ -399,6 +402,8 @@ void session_notice(struct watcher *w, const struct entry *e);
 bool fair_place(int taken, int own);
 /* Whether one of `own` places and a last turn goes before the other. */
 bool fair_before(int own, uint64_t last, int best_own, uint64_t best_last);
+void fair_want(struct watcher *w, struct entry *e); /* it waits for a free act from now on, if it doesn't yet */
+void fair_unwant(struct watcher *w, struct entry *e);
 struct entry *fair_next_act(struct watcher *w);
 void fair_started(struct watcher *w, struct entry *e, int by); /* +1, -1 */
 /* send_request for a user's act, counted until it is answered. */

@@ -70,8 +70,11 @@ static void taken(struct asked *q, struct truth *t)
 	case ASK_RENEW:
 		if (!t)
 			break;
-		if (q->ask.ttl)
+		/* The last one counts, however late its answer is read; where events get lost nobody knows which that is. */
+		if (q->ask.ttl && q->made >= t->ttl_asked && !(world.o.faults & (F_TREE | F_CALLS))) {
 			t->ttl_low = t->ttl_high = q->ask.ttl;
+			t->ttl_asked = q->made;
+		}
 		truth_renewed(t);
 		t->beat = q->made > t->beat ? q->made : t->beat;
 		break;

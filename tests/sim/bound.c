@@ -69,6 +69,8 @@ static int64_t by_silence(const struct truth *t)
 	/* Its stamp may say nothing by now, and is credited when it is looked at: one ttl later at most. */
 	if (t->tricky || (s && s->tricky) || world.last_step + 2 * t->ttl_high + 10 * MINUTE > from)
 		more = t->ttl_high;
+	if (more > 0 && world.held_until > from) /* and it was stopped until then */
+		from = world.held_until;
 	/*
 	 * A daemon that has begun anew knows no more of what the wall clock gained than since this state began: then the
 	 * last beat may be credited as late as it begins.
@@ -92,7 +94,7 @@ static int64_t by_reason(const struct truth *t)
 		end = sooner(end, t->stopped);
 	if (!deaf() && t->saved < 0)
 		end = sooner(end, t->released);
-	if (t->work != WORK_DISK)
+	if (!t->survived)
 		end = sooner(end, t->booted);
 	return add(end, world.credit - t->credit_made);
 }

@@ -61,7 +61,7 @@ static int64_t kept_until(const struct truth *t)
 	const struct truth *s = t->session;
 	int64_t beat = t->unsure ? -DAY : t->beat;
 
-	if (t->booted != NEVER || (t->strange && (world.o.faults & F_TREE)))
+	if (t->booted != NEVER || t->ghost || (t->strange && (world.o.faults & F_TREE)))
 		return -DAY;
 	if ((t->leader_pid > 0 && t->leader_died == NEVER && kernel_process_alive(t->leader_pid)) || session_renews(t))
 		return NEVER;

@@ -164,6 +164,7 @@ static void hold_up(void)
 	kernel_hold_up(for_ns);
 	world.credit += for_ns + GRACE_HIGH;
 	no_silence(for_ns);
+	world.held_until = now() + for_ns;
 }
 
 static void be_slow(void)

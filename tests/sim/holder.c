@@ -107,6 +107,7 @@ static void beat(struct holder *h)
 		t->saved = now();
 		if (kernel_stat(path, &st) == 0)
 			t->ino = st.ino;
+		t->ghost = true;
 		truth_stamped(t);
 	}
 }

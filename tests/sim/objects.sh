@@ -10,8 +10,8 @@ not_ours='proc drop workdir house-paths'
 # What touches nothing but memory; getenv, whose answers are the world's; SQLite, whose disk is the machine's.
 harmless='_GLOBAL_OFFSET_TABLE_ __ctype_b_loc __errno_location __fprintf_chk __isoc99_sscanf __memcpy_chk __memmove_chk
 __memset_chk __snprintf_chk __stack_chk_fail __vsnprintf_chk abort fprintf fputc fwrite getenv gmtime_r ini_parse_stream memchr
-memcmp memcpy memmove memset qsort bsearch sigaddset sigemptyset snprintf vsnprintf sscanf strchr strcmp strcspn strerror strftime
-malloc_trim strlcat strlcpy strlen strncmp strnlen strpbrk strrchr strspn strstr strtoll strtonum sysconf vis xdgDataHome xdgInitHandle'
+malloc_trim memcmp memcpy memmove memset qsort bsearch sigaddset sigemptyset snprintf vsnprintf sscanf strchr strcmp strcspn strerror strftime
+strlcat strlcpy strlen strncmp strnlen strpbrk strrchr strspn strstr strtoll strtonum sysconf vis xdgDataHome xdgInitHandle'
 # house_paths() asks for the current folder where it is given a relative path; mount(2) is for a tree in /run/leasewatch alone.
 elsewhere='getcwd mount'
 

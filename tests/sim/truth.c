@@ -143,7 +143,9 @@ void truth_beat(struct truth *t)
 {
 	struct truth *b;
 
-	t->beat = now();
+	/* Who lingers is renewed no more. */
+	if (t->session_over == NEVER && (t->record.is_session || t->leader_died == NEVER))
+		t->beat = now();
 	t->unsure = false;
 	t->tricky = false;
 	truth_renewed(t);
@@ -245,6 +247,7 @@ void truth_booted(void)
 	LIST_FOREACH(t, &world.all, all) {
 		t->work_pid = t->leader_pid = t->second.pid = t->waiter_pid = 0;
 		t->booted = now();
+		t->survived = t->work == WORK_DISK;
 		t->where = W_NOWHERE;
 		t->taken = NEVER;
 		t->unsure = true;

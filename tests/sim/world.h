@@ -96,12 +96,13 @@ struct truth {
 	uint64_t ino;
 	enum where where;
 	bool unsure;			/* its holder did to it what takes back the promise about beats */
+	bool ghost;			/* a byte that its holder left where it had been: promises nothing */
 	bool strange;			/* it has another name, which may go unheard */
 	bool tricky;			/* its last stamp may be credited when it is looked at */
 	int64_t saved;			/* by an editor: another inode, which has to be seen before a release counts */
 	/* what renews it */
 	int64_t made, beat, renewed, credit; /* credit: world.credit at that time */
-	int64_t ttl_low, ttl_high, linger_low, linger_high;
+	int64_t ttl_low, ttl_high, linger_low, linger_high, ttl_asked;
 	int32_t work_pid, leader_pid, waiter_pid;
 	struct lease_process second; /* another process of a session */
 	struct truth *session;		/* NULL: none, or its truth is over */
@@ -120,7 +121,7 @@ struct truth {
 	int64_t create_asked, destroy_tried; /* destroy_tried: when the last one was answered */
 	uint64_t generation;
 	bool in_registry, changed, expired_checked, destroyed;
-	bool no_lock;			/* its lock went in a reboot, it lives on as an image */
+	bool survived;			/* the last boot, as an image */
 	/* its workload */
 	enum work work;
 	int acts;			/* under way */
@@ -172,6 +173,7 @@ struct world {
 	int64_t back;		/* by how much it was set back, in all */
 	int64_t last_gain;	/* or it went on without us */
 	int64_t last_reload;
+	int64_t held_until;	/* the daemon is stopped */
 	int64_t breaker_until;
 	int64_t grace_until;	/* no end by silence, and while it is stopped none at all */
 	int64_t last_full;	/* when there was last no free act */
