@@ -103,7 +103,7 @@ static bool proven(const struct truth *t, int64_t when)
 	if (t->state == P_ADMITTED &&
 	    (t->start_failed <= when || (t->create_asked != NEVER && t->create_asked + 125 * SEC <= when)))
 		return true;
-	return linger_over(t, when) || t->made + LIFE_LOW <= when ||
+	return linger_over(t, when) || (!t->record.is_session && t->made + LIFE_LOW <= when) ||
 	       (t->state == P_HIBERNATED && t->since + RETENTION_LOW - turn() <= when);
 }
 
@@ -114,6 +114,8 @@ void check_may_end(struct truth *t, int64_t when, const char *by)
 	if (world.hold_sure > when && world.hold_from < when - turn())
 		broken("hold", "%s was ended (%s) while a hold is in force for %.3f s more", t->id, by,
 		       (double)(world.hold_sure - when) / SEC);
+	if (world.slept <= when - turn() && when < world.slept + GRACE_LOW)
+		broken("grace", "%s was ended (%s) %.3f s after the host had slept", t->id, by, (double)(when - world.slept) / SEC);
 	int64_t until = kept_until(t);
 	if (until == NEVER)
 		broken("I1", "%s was ended (%s) though it is held by a life", t->id, by);

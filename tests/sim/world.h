@@ -179,6 +179,7 @@ struct world {
 	int64_t last_full;	/* when there was last no free act */
 	int64_t hold_until, hold_sure; /* holds by world time; sure: promised, not before */
 	int64_t hold_from;	       /* when that was told */
+	int64_t slept;		       /* the host, while this daemon ran */
 	int acts;		/* asked for and not answered */
 	uint64_t hash;		/* of the ledger */
 	uint64_t lines, births, turns, wakes, reaps, steps;
