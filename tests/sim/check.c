@@ -237,6 +237,10 @@ void check_bound(const char *id, const char *session)
 	truth_bind(t, s);
 	t->session_over = t->leader_died = NEVER;
 	t->by_hand = false;
+	if (s->state >= P_EXPIRED) { /* in the same turn it ended too */
+		t->session_over = now();
+		t->by_hand = s->released != NEVER && !s->pam_closed;
+	}
 	t->renewed = now();
 	t->credit = world.credit;
 	bound_changed(t);
