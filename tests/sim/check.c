@@ -115,7 +115,8 @@ void check_may_end(struct truth *t, int64_t when, const char *by)
 		broken("hold", "%s was ended (%s) while a hold is in force for %.3f s more", t->id, by,
 		       (double)(world.hold_sure - when) / SEC);
 	if (world.slept <= when - turn() && when < world.slept + GRACE_LOW)
-		broken("grace", "%s was ended (%s) %.3f s after the host had slept", t->id, by, (double)(when - world.slept) / SEC);
+		broken("grace", "%s was ended (%s) %.3f s after the host had slept", t->id, by,
+		       (double)(when - world.slept) / SEC);
 	int64_t until = kept_until(t);
 	if (until == NEVER)
 		broken("I1", "%s was ended (%s) though it is held by a life", t->id, by);
