@@ -4,7 +4,10 @@
 
 #include <sqlite3.h>
 
-/* Fills an empty database with format-1.sql: 11 leases, one in each state that has a row; 4 that are over; a hold. */
-void old_format_1(sqlite3 *db);
+/*
+ * Fills an empty database with format-N.sql: leases, one in each state that has a row, and from format 2 on three more that
+ * rest; 4 that are over; a hold.
+ */
+void old_format(sqlite3 *db, int format);
 
 #endif

@@ -14,12 +14,13 @@
 #include <unistd.h>
 
 #include "lease/duration.h"
+#include "store/registry-schema.h"
 #include "tests/unit/lease/test.h"
 #include "tests/unit/store/old.h"
 #include "tests/unit/store/sample.h"
 #include "tests/unit/store/world.h"
 
-/* What a column of format 1 said, out of the lease that was read. NULL: it said NULL. */
+/* What a column said, out of the lease that was read. NULL: it said NULL. */
 static const char *told(const struct lease *l, const char *column, char buf[LEASE_FILE_MAX])
 {
 	const struct policy *p = &l->policy;
@@ -66,6 +67,8 @@ static const char *told(const struct lease *l, const char *column, char buf[LEAS
 		{ "lock_lost", l->lock_lost, false },
 		{ "leader_alive", l->leader_alive, false },
 		{ "warned", l->warned, false },
+		{ "away_ns", l->away, false },
+		{ "written_mono_ns", l->written, false },
 	};
 	size_t len;
 
@@ -109,6 +112,8 @@ static int as_it_was(void *arg, const struct lease *l)
 	sqlite3_bind_text(st, 1, l->id, -1, SQLITE_STATIC);
 	assert_int_equal(sqlite3_step(st), SQLITE_ROW);
 	for (int c = 0; c < sqlite3_column_count(st); c++) {
+		if (strcmp(sqlite3_column_name(st, c), "rest") == 0)
+			continue; /* read by another way */
 		const char *was = (const char *)sqlite3_column_text(st, c);
 		const char *is = told(l, sqlite3_column_name(st, c), buf);
 
@@ -152,31 +157,38 @@ static void same_answers(sqlite3 *a, sqlite3 *b, const char *sql)
 	sqlite3_finalize(y);
 }
 
-static void old_words(struct old *old)
+static void old_words(struct old *old, int format)
 {
 	*old = (struct old){ 0 };
 	assert_int_equal(sqlite3_open(":memory:", &old->db), SQLITE_OK);
-	old_format_1(old->db);
+	old_format(old->db, format);
 }
 
-static void make_old_file(struct world *w)
+/* In place of the one before, if there is one. */
+static void make_old_file(struct world *w, int format)
 {
+	static const char *const files[] = { "", "-wal", "-shm" };
+	char path[PATH_MAX + 32];
 	sqlite3 *db;
 
+	close_it(w);
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s%s", w->path, files[i]);
+		(void)unlink(path);
+	}
 	assert_int_equal(sqlite3_open(w->path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL), SQLITE_OK);
-	old_format_1(db);
+	old_format(db, format);
 	sqlite3_close(db);
 	assert_int_equal(chmod(w->path, 0600), 0);
 }
 
-static void every_lease_of_format_1_is_as_it_was(void **state)
+static void leases_are_as_they_were(struct world *w, int format)
 {
-	struct world *w = *state;
 	struct old old;
 
-	make_old_file(w);
-	old_words(&old);
+	make_old_file(w, format);
+	old_words(&old, format);
 	for (int times = 0; times < 2; times++) { /* the second time it is a file of today */
 		old.n = 0;
 		if (registry_load(open_it(w), as_it_was, &old) < 0)
@@ -188,18 +200,76 @@ static void every_lease_of_format_1_is_as_it_was(void **state)
 	sqlite3_close(old.db);
 }
 
-static void every_line_of_format_1_is_as_it_was(void **state)
+static void every_lease_of_any_format_is_as_it_was(void **state)
+{
+	for (int format = 1; format <= REGISTRY_FORMAT; format++)
+		leases_are_as_they_were(*state, format);
+}
+
+struct rests {
+	struct lease l;
+	struct old old;
+	int bad;
+};
+
+static int rest_as_it_was(void *arg, bool good, const char *lock)
+{
+	static const char *const columns[] = {
+		"id", "uid", "state", "usage", "ttl_ns", "renew_grace_ns", "warn_before_ns", "max_lifetime_ns", "dev", "ino",
+		"mtime_ns", "created_mono_ns", "since_mono_ns", "renewed_mono_ns", "used_mono_ns", "restart_credit_ns",
+		"since_wall_ns", "last_beat_wall_ns", "written_mono_ns", "away_ns",
+	};
+	struct rests *r = arg;
+	char sql[128], buf[LEASE_FILE_MAX];
+
+	r->bad += !good;
+	for (size_t i = 0; i < N_OF(columns); i++) {
+		snprintf(sql, sizeof(sql), "SELECT %s FROM lease WHERE lock = ?1", columns[i]);
+		sqlite3_stmt *st = select_from(r->old.db, sql);
+		sqlite3_bind_text(st, 1, lock, -1, SQLITE_STATIC);
+		assert_int_equal(sqlite3_step(st), SQLITE_ROW);
+		const char *was = (const char *)sqlite3_column_text(st, 0), *is = told(&r->l, columns[i], buf);
+		if ((was == NULL) != (is == NULL) || (was && strcmp(was, is) != 0))
+			fail_msg("%s: %s was %s, is %s", lock, columns[i], was ? was : "NULL", is ? is : "NULL");
+		sqlite3_finalize(st);
+	}
+	r->old.n++;
+	return 0;
+}
+
+static void what_rested_in_an_older_format_rests_as_it_did(void **state)
+{
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+	(void)state;
+	(void)rest_as_it_was;
+	skip(); /* a rest is in numbers of its host, and format-2.sql was written on another */
+#else
+	struct world *w = *state;
+	struct rests r = { .bad = 0 };
+	struct loaded others = { 0 };
+
+	make_old_file(w, 2);
+	old_words(&r.old, 2);
+	open_it(w);
+	assert_int_equal(registry_load_rests(w->r, &r.l, rest_as_it_was, &r), 0);
+	assert_true(r.old.n == 3 && r.bad == 0);
+	assert_int_equal(registry_load_others(w->r, keep_last, &others), 0);
+	assert_int_equal(others.n + r.old.n, count(r.old.db, "SELECT count(*) FROM lease"));
+	sqlite3_close(r.old.db);
+#endif
+}
+
+static void lines_are_as_they_were(struct world *w, int format)
 {
 	static const char lines[] = "SELECT seq, at, id, generation, from_state, to_state, requester, user, surface, runtime, "
 				    "profile, session, labels, zombie_ms, lateness_ms, why FROM ledger ORDER BY seq";
-	struct world *w = *state;
 	struct ledger_row row;
 	struct old old;
 	sqlite3 *now;
 	struct lease l;
 
-	make_old_file(w);
-	old_words(&old);
+	make_old_file(w, format);
+	old_words(&old, format);
 	open_it(w);
 	assert_int_equal(sqlite3_open_v2(w->path, &now, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
 	same_answers(old.db, now, lines);
@@ -218,32 +288,46 @@ static void every_line_of_format_1_is_as_it_was(void **state)
 	registry_rollback(w->r);
 }
 
-static void a_hold_a_checkpoint_and_the_generation_of_format_1_go_on(void **state)
+static void every_line_of_any_format_is_as_it_was(void **state)
 {
-	struct world *w = *state;
+	for (int format = 1; format <= REGISTRY_FORMAT; format++)
+		lines_are_as_they_were(*state, format);
+}
+
+static void small_values_go_on(struct world *w, int format)
+{
 	struct registry_clock c;
 	char hold[64];
 
-	make_old_file(w);
+	make_old_file(w, format);
 	open_it(w);
 	assert_int_equal(registry_get(w->r, "hold", hold, sizeof(hold)), 0);
 	assert_string_equal(hold, "1700000100000000000 root");
 	assert_int_equal(registry_last_checkpoint(w->r, &c), 0);
 	assert_true(c.mono == 123456789012345 && c.boot == 123456789099999 && c.wall == 1700000002000000000);
 	assert_string_equal(c.boot_id, "01234567-89ab-cdef-0123-456789abcdef");
-	assert_int_equal(next_generation(w->r, true), 61);
+	assert_int_equal(next_generation(w->r, true), format == 1 ? 61 : 64);
+	assert_int_equal(c.away, format == 1 ? 0 : 5000);
+	assert_int_equal(registry_get(w->r, "hold_length", hold, sizeof(hold)), format == 1 ? -ENOENT : 0);
 }
 
-static void a_lease_of_format_1_can_be_changed_and_ended(void **state)
+static void a_hold_a_checkpoint_and_the_generation_of_any_format_go_on(void **state)
 {
-	struct world *w = *state;
+	for (int format = 1; format <= REGISTRY_FORMAT; format++)
+		small_values_go_on(*state, format);
+}
+
+static void one_is_changed_and_ended(struct world *w, int format)
+{
 	struct loaded loaded = { 0 };
 	struct lease l;
+	int n;
 
-	make_old_file(w);
+	make_old_file(w, format);
 	open_it(w);
 	assert_int_equal(registry_load(w->r, keep_last, &loaded), 0);
 	l = loaded.last;
+	n = loaded.n;
 	l.attempts = 99;
 	put(w->r, &l);
 	assert_int_equal(registry_begin(w->r), 0);
@@ -251,7 +335,13 @@ static void a_lease_of_format_1_can_be_changed_and_ended(void **state)
 	assert_int_equal(registry_commit(w->r), 0);
 	loaded.n = 0;
 	assert_int_equal(registry_load(w->r, keep_last, &loaded), 0);
-	assert_int_equal(loaded.n, 10);
+	assert_int_equal(loaded.n, n - 1);
+}
+
+static void a_lease_of_any_format_can_be_changed_and_ended(void **state)
+{
+	for (int format = 1; format <= REGISTRY_FORMAT; format++)
+		one_is_changed_and_ended(*state, format);
 }
 
 static void bytes_of(const char *path, unsigned char **ret, size_t *ret_len)
@@ -277,7 +367,7 @@ static void a_newer_format_is_left_alone_to_the_last_byte(void **state)
 	size_t len[2], n;
 	sqlite3 *db;
 
-	make_old_file(w);
+	make_old_file(w, REGISTRY_FORMAT);
 	assert_int_equal(sqlite3_open(w->path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 1000; CREATE TABLE more(x)", NULL, NULL, NULL), SQLITE_OK);
@@ -309,10 +399,11 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
-		T(every_lease_of_format_1_is_as_it_was),
-		T(every_line_of_format_1_is_as_it_was),
-		T(a_hold_a_checkpoint_and_the_generation_of_format_1_go_on),
-		T(a_lease_of_format_1_can_be_changed_and_ended),
+		T(every_lease_of_any_format_is_as_it_was),
+		T(what_rested_in_an_older_format_rests_as_it_did),
+		T(every_line_of_any_format_is_as_it_was),
+		T(a_hold_a_checkpoint_and_the_generation_of_any_format_go_on),
+		T(a_lease_of_any_format_can_be_changed_and_ended),
 		T(a_newer_format_is_left_alone_to_the_last_byte),
 	};
 
