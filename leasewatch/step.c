@@ -324,9 +324,9 @@ static void write_view(struct watcher *w, struct entry *e)
 		view_step_add(&v, &s);
 	}
 	int r = statefile_put(w->house.state, &v);
-	e->misshown = r < 0;
-	if (r < 0)
+	if (r < 0 && !e->misshown) /* once, not at every look */
 		log_warn("%s: its state file cannot be written: %s", e->l.id, strerror(-r));
+	e->misshown = r < 0;
 	session_notice(w, e);
 }
 
