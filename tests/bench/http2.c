@@ -2,6 +2,7 @@
 
 #include "tests/bench/http2.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/bench/bench.h"
@@ -168,6 +169,18 @@ static void settings(struct h2 *h, const unsigned char *p, size_t len)
 	peer_send(h->fd, ack, sizeof(ack));
 }
 
+static void refused(int type, const unsigned char *p, size_t len)
+{
+	size_t at = type == GOAWAY ? 4 : 0; /* behind the last stream */
+	char what[80];
+
+	/* Code 0: all was said, and no more is to be sent. */
+	if (len < at + 4 || number(p + at) == 0)
+		return;
+	(void)snprintf(what, sizeof(what), "a call was refused: frame %d, code %u", type, number(p + at));
+	bench_fail(what, 0);
+}
+
 static void frame(struct h2 *h, int type, int flags, uint32_t stream, const unsigned char *p, size_t len)
 {
 	if (type == DATA) {
@@ -182,7 +195,7 @@ static void frame(struct h2 *h, int type, int flags, uint32_t stream, const unsi
 	} else if (type == WINDOW_UPDATE && len == 4) {
 		*(stream == 0 ? &h->window : &h->long_window) += stream == 0 || stream == h->long_lived ? number(p) : 0;
 	} else if (type == RST_STREAM || type == GOAWAY) {
-		bench_fail("a call was refused", 0);
+		refused(type, p, len);
 	}
 	if ((type == DATA || type == HEADERS) && flags & END_STREAM && h->closed)
 		h->closed(h->arg, stream);

@@ -3,7 +3,7 @@
 # mean nothing and are not looked at.
 BENCH_BUILD=$(pwd) BENCH_SMOKE=1
 export BENCH_BUILD BENCH_SMOKE
-out=$("$(dirname "$0")/run" files renew prompt login spawn fleet expiry wake mass restart) || {
+out=$("$(dirname "$0")/run" files renew prompt login spawn fleet expiry wake mass noise restart) || {
 	echo "$out"
 	exit 1
 }

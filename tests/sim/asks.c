@@ -62,6 +62,7 @@ static void taken(struct asked *q, struct truth *t)
 	switch ((int)q->ask.verb) {
 	case ASK_HOLD:
 		world.hold_sure = q->until;
+		world.hold_from = now();
 		world.hold_until = now() + q->ask.ttl;
 		break;
 	case ASK_UNHOLD:

@@ -103,7 +103,7 @@ static bool proven(const struct truth *t, int64_t when)
 	if (t->state == P_ADMITTED &&
 	    (t->start_failed <= when || (t->create_asked != NEVER && t->create_asked + 125 * SEC <= when)))
 		return true;
-	return linger_over(t, when) || t->made + LIFE_LOW <= when ||
+	return linger_over(t, when) || (!t->record.is_session && t->made + LIFE_LOW <= when) ||
 	       (t->state == P_HIBERNATED && t->since + RETENTION_LOW - turn() <= when);
 }
 
@@ -111,6 +111,12 @@ void check_may_end(struct truth *t, int64_t when, const char *by)
 {
 	if (proven(t, when))
 		return;
+	if (world.hold_sure > when && world.hold_from < when - turn())
+		broken("hold", "%s was ended (%s) while a hold is in force for %.3f s more", t->id, by,
+		       (double)(world.hold_sure - when) / SEC);
+	if (world.slept <= when - turn() && when < world.slept + GRACE_LOW)
+		broken("grace", "%s was ended (%s) %.3f s after the host had slept", t->id, by,
+		       (double)(when - world.slept) / SEC);
 	int64_t until = kept_until(t);
 	if (until == NEVER)
 		broken("I1", "%s was ended (%s) though it is held by a life", t->id, by);
@@ -232,6 +238,10 @@ void check_bound(const char *id, const char *session)
 	truth_bind(t, s);
 	t->session_over = t->leader_died = NEVER;
 	t->by_hand = false;
+	if (s->state >= P_EXPIRED) { /* in the same turn it ended too */
+		t->session_over = now();
+		t->by_hand = s->released != NEVER && !s->pam_closed;
+	}
 	t->renewed = now();
 	t->credit = world.credit;
 	bound_changed(t);
@@ -309,11 +319,33 @@ static void check_state_file(struct truth *t)
 		broken("I6", "state/%s says %s, the ledger %s", t->id, v.state, publics[t->state]);
 }
 
+/* The daemon is about to rename something: of a lease that is just over, its lock. Its holder is back at that moment. */
+static void beaten_at_the_last_moment(void)
+{
+	char path[PATH_SIZE];
+	struct truth *t;
+
+	LIST_FOREACH(t, &world.all, all) {
+		if (t->where != W_ACTIVE || !t->holder || t->holder->half || t->record.is_session || t->unsure || t->ghost)
+			continue;
+		int64_t until = kept_until(t);
+		if (until > now() || until < now() - SEC)
+			continue;
+		kernel_as(t->uid);
+		truth_path(t, path);
+		if (kernel_beat(path) == 0)
+			truth_beat(t);
+		return;
+	}
+}
+
 void check_called(void *arg, const char *call)
 {
 	struct truth *t;
 
 	(void)arg;
+	if (world.o.faults & F_TRICKS && strcmp(call, "renameat2") == 0 && one_in(3))
+		beaten_at_the_last_moment();
 	if (strcmp(call, "epoll_wait") != 0)
 		return;
 	/* A piece of work that is done in slices is one wake-up. */

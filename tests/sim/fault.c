@@ -22,6 +22,8 @@ static void suspend(void)
 	int64_t for_ns = one_in(5) ? between(HOUR, 60 * HOUR) : between(SEC / 2, 20 * MINUTE);
 
 	kernel_suspend(for_ns);
+	if (kernel_running() && for_ns > 2 * SEC)
+		world.slept = now();
 	world.last_gain = now();
 	world.credit += GRACE_HIGH;
 	no_silence(0);

@@ -23,29 +23,31 @@ prepare() {
 
 # try N NAME: one line on stdout. `seed N` at the end of a patch's first line: where the mistake shows soon.
 try() {
-	local patch=$here/$2.patch dir=$work/$1 began=$SECONDS what rc seed
+	local patch=$here/$2.patch dir=$work/$1 began=$SECONDS what rc seed known for=$seconds
 	if ! patch -p1 -s -f --no-backup-if-mismatch -d "$dir/s" <"$patch" >"$dir/log" 2>&1; then
 		echo "NOT $2: the patch does not fit the source"
 		return
 	fi
 	seed=$(sed -n '1s/.*; seed \([0-9]*\)$/\1/p' "$patch")
+	known=$(sed -n "s/^$2: *//p" "$here/survivors")
+	[ -z "$known" ] || for=10
 	# Of sources alone: no header is ever patched. What the one before it touched has its old text, and a new time.
 	if ! make -s -C "$dir/b" tests/sim/sim >"$dir/log" 2>&1; then
 		echo "NOT $2: does not compile: $(grep -m 1 error: "$dir/log")"
 	else
-		timeout --kill-after=5 $((seconds + 60)) \
-			"$dir/b/tests/sim/sim" --seed "${seed:-1}" --seconds "$seconds" --holders 60 >"$dir/out" 2>&1
+		timeout --kill-after=5 $((for + 60)) \
+			"$dir/b/tests/sim/sim" --seed "${seed:-1}" --seconds "$for" --holders 60 >"$dir/out" 2>&1
 		rc=$?
 		what=$(grep -m 1 -E '^BROKEN' "$dir/out" | cut -c 1-150)
 		seed=$(sed -n 's/^  seed \([0-9]*\),.*/\1/p' "$dir/out" | head -n 1)
-		if [ $rc = 1 ]; then
-			echo "ok $2: killed in $((SECONDS - began)) s, seed ${seed:-?}: ${what:-$(tail -n 1 "$dir/out")}"
+		if [ $rc = 1 ] && [ -n "$what" ]; then
+			echo "ok $2: killed in $((SECONDS - began)) s, seed ${seed:-?}: $what"
 		elif [ $rc != 0 ]; then
-			echo "ok $2: killed in $((SECONDS - began)) s: the simulation ended with $rc: $(tail -n 1 "$dir/out")"
-		elif grep -q "^$2:" "$here/survivors" 2>/dev/null; then
-			echo "skip $2: survives: $(sed -n "s/^$2: *//p" "$here/survivors")"
+			echo "NOT $2: the simulation ended with $rc and found nothing: $(tail -n 1 "$dir/out")"
+		elif [ -n "$known" ]; then
+			echo "skip $2: survives: $known"
 		else
-			echo "NOT $2: survived $seconds s: $(head -n 1 "$patch")"
+			echo "NOT $2: survived $for s: $(head -n 1 "$patch")"
 		fi
 	fi
 	patch -p1 -s -R -f --no-backup-if-mismatch -d "$dir/s" <"$patch" >>"$dir/log" 2>&1

@@ -142,6 +142,7 @@ static void life(void)
 	runtime_daemon_gone();
 	asks_daemon_gone(false);
 	world.down_since = now();
+	world.slept = -DAY;
 	int64_t gone = world.done ? 0 : fault_downtime(), begin = now();
 	kernel_pass(kernel_mono() + gone);
 	down(now() - begin);
@@ -227,7 +228,7 @@ int world_run(const struct options *o)
 
 	world = (struct world){ .o = *o, .n_users = o->holders / 8 + 3, .hash = UINT64_C(0xcbf29ce484222325) };
 	world.last_step = world.last_gain = world.last_reload = world.last_full = -DAY;
-	world.grace_until = world.breaker_until = world.hold_until = world.hold_sure = -DAY;
+	world.grace_until = world.breaker_until = world.hold_until = world.hold_sure = world.slept = -DAY;
 	LIST_INIT(&world.all);
 	LIST_INIT(&world.changed);
 	world.holders = calloc(n, sizeof(*world.holders));

@@ -50,8 +50,8 @@
 #define GRACE_HIGH (60 * SEC)
 #define LINGER_LOW (60 * SEC)
 #define LINGER_HIGH (180 * SEC)
-#define LIFE_LOW (20 * HOUR)
-#define LIFE_HIGH (48 * HOUR)
+#define LIFE_LOW (10 * HOUR)
+#define LIFE_HIGH (16 * HOUR)
 #define RETENTION_LOW (2 * HOUR)
 #define RETENTION_HIGH (6 * HOUR)
 #define QUEUE_TIMEOUT_HIGH (10 * MINUTE)
@@ -178,6 +178,8 @@ struct world {
 	int64_t grace_until;	/* no end by silence, and while it is stopped none at all */
 	int64_t last_full;	/* when there was last no free act */
 	int64_t hold_until, hold_sure; /* holds by world time; sure: promised, not before */
+	int64_t hold_from;	       /* when that was told */
+	int64_t slept;		       /* the host, while this daemon ran */
 	int acts;		/* asked for and not answered */
 	uint64_t hash;		/* of the ledger */
 	uint64_t lines, births, turns, wakes, reaps, steps;
