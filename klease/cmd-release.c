@@ -31,8 +31,8 @@ int cmd_release(struct world *w, struct args *a)
 
 	if (lease_find(w->tree.queue, a->id, name) == 0)
 		r = unlinkat(w->tree.queue, name, 0) < 0 ? -errno : 0;
-	/* A request may be admitted between the two looks. */
-	if (r == -ENOENT && lease_find(w->tree.active, a->id, name) == 0)
+	/* A request may be admitted between the two looks; and what another has put into queue/ under its name is none. */
+	if (r < 0 && lease_find(w->tree.active, a->id, name) == 0)
 		r = lease_move(w->tree.active, name, w->tree.archive, name);
 	if (r == 0) {
 		if (!w->daemon)

@@ -18,7 +18,8 @@
 
 /* An error is for whoever is called at night; a warning has a remedy in itself. syslog's numbers. */
 static const int levels[TROUBLES] = { [TROUBLE_TREE] = 3, [TROUBLE_EVENTS] = 3, [TROUBLE_PROOF] = 4,
-				      [TROUBLE_FAR] = 4,  [TROUBLE_LOST] = 4,	[TROUBLE_LOCKS] = 4 };
+				      [TROUBLE_FAR] = 4,  [TROUBLE_LOST] = 4,	[TROUBLE_LOCKS] = 4,
+				      [TROUBLE_ROWS] = 3 };
 
 void degraded_set(struct watcher *w, enum trouble t, const char *fmt, ...)
 {

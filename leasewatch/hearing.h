@@ -21,6 +21,7 @@ enum trouble {
 	TROUBLE_FAR,	/* a file system where not everybody's changes make events here */
 	TROUBLE_LOST,	/* events were lost, and not everything has been looked at anew yet */
 	TROUBLE_LOCKS,	/* single locks cannot be watched, for want of watches */
+	TROUBLE_ROWS,	/* leases of the registry cannot be read; no hearing of ours, but it is told with it */
 	TROUBLES
 };
 

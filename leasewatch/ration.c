@@ -9,6 +9,7 @@
  *	         recorded as ever
  *	asks	 past them asks are refused
  *	stirs	 asks to hibernate or resume: each moves the state of a lease, three lines in the ledger and back
+ *	lines	 of the log, for what moves no state: a lock that is hidden and put back, a hundred times a second
  *
  * Not in user mode, where the only user would ration himself, and not root.
  *
@@ -30,6 +31,7 @@ static const struct {
 	[RATION_DENIALS] = { 30 * LEASE_NS_PER_S, 120 },
 	[RATION_ASKS] = { 100 * LEASE_NS_PER_MS, 1000 },
 	[RATION_STIRS] = { 10 * LEASE_NS_PER_S, 120 },
+	[RATION_LINES] = { 10 * LEASE_NS_PER_S, 240 },
 };
 
 static bool exempt(const struct watcher *w, const struct user *u)

@@ -163,6 +163,8 @@ void unreadable_found(struct watcher *w)
 {
 	log_err("%s: cannot be read: %s. What is theirs stays as it is, neither judged nor ended, until the row is mended (see "
 		"\"A lease cannot be read\" in the runbook)", w->paths.db, registry_error(w->registry));
+	degraded_set(w, TROUBLE_ROWS,
+		     "leases cannot be read in the registry, and are neither judged nor ended: the log names them");
 	w->unreadable = true;
 }
 

@@ -178,13 +178,26 @@ static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *
 			    "has the id of another lease: moved to the quarantine, the earlier one stands");
 }
 
+/*
+ * Another user's file under the name of a lock that stands in active/: in archive/ no release gets past it, in queue/ it is
+ * found first by who looks for a request. The owner's own is left: he can move it, and it may be his lock in a moment.
+ */
+static void squatter(struct watcher *w, const struct entry *e, int dirfd, const char *name)
+{
+	struct lease_stat st;
+
+	if (e->place == AT_ACTIVE && state_living(e->l.state) && strcmp(e->l.name, name) == 0 &&
+	    lease_stat(dirfd, name, &st) == 0 && st.uid != e->l.uid)
+		refuse_file(w, dirfd, name, st.uid, "has the name of another's lock: moved to the quarantine");
+}
+
 static void scan_lock(struct watcher *w, enum watch_kind kind, const char *name)
 {
 	int dirfd = scan_folder(w, kind);
 	const char *id = lease_name_lock_id(name);
 	struct entry *e;
 
-	if (id && rest_look(w, id, name))
+	if (id && kind == WATCH_ACTIVE && rest_look(w, id, name))
 		return;
 	if (!id) {
 		struct lease_stat st;
@@ -203,6 +216,8 @@ static void scan_lock(struct watcher *w, enum watch_kind kind, const char *name)
 	if (strcmp(e->l.name, name) != 0)
 		namesake(w, e, dirfd, name);
 	look(w, e);
+	if (kind == WATCH_QUEUE)
+		squatter(w, e, dirfd, name);
 }
 
 void scan_name(struct watcher *w, enum watch_kind kind, const char *name)
@@ -220,10 +235,12 @@ void scan_name(struct watcher *w, enum watch_kind kind, const char *name)
 	} else if (kind == WATCH_ARCHIVE) {
 		/* Whatever else lies there is nobody's business but prune's, in moderation; days are ours. */
 		struct lease_stat st;
-		if ((id = lease_name_lock_id(name)) && (e = entry_find(w, id)))
+		if ((id = lease_name_lock_id(name)) && (e = entry_find(w, id))) {
 			look(w, e);
-		else if (lease_stat(w->house.tree.archive, name, &st) == 0 && !(S_ISDIR(st.mode) && st.uid == w->paths.uid))
+			squatter(w, e, w->house.tree.archive, name);
+		} else if (lease_stat(w->house.tree.archive, name, &st) == 0 && !(S_ISDIR(st.mode) && st.uid == w->paths.uid)) {
 			stray(w, w->house.tree.archive, name, &st, "in archive/, and no living lease's: left there for now");
+		}
 	} else if (kind == WATCH_LOCK) {
 		if ((e = entry_find(w, name)))
 			look(w, e);

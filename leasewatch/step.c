@@ -137,6 +137,19 @@ static void tell(struct watcher *w, const struct entry *e, const char *from, uin
 	       l->uid, l->record.surface, l->policy.runtime[0] ? ", " : "", l->policy.runtime);
 }
 
+/* A line for what is no transition. */
+static void remark(struct watcher *w, struct entry *e, const char *why)
+{
+	char shown[LEASE_WHY_SIZE * 2];
+
+	if (!ration_left(w, e->user, RATION_LINES, NULL))
+		return;
+	log_warn("%s (%s): %s", e->l.id, state_name(e->l.state), log_escape(shown, sizeof(shown), why));
+	ration_take(w, e->user, RATION_LINES);
+	if (!ration_left(w, e->user, RATION_LINES, NULL))
+		log_warn("uid %u: more such lines are left out for now", e->l.uid);
+}
+
 void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const char *why)
 {
 	struct lease *l = &e->l;
@@ -144,7 +157,7 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	enum state from = l->state;
 	int64_t deadline = lease_expires(l);
 	bool was_warned = l->warned;
-	char shown[LEASE_WHY_SIZE * 2], because[LEASE_WHY_SIZE];
+	char because[LEASE_WHY_SIZE];
 
 	if (w->broken)
 		return;
@@ -219,7 +232,7 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	if (l->state != from)
 		tell(w, e, state_name(from), c->actions);
 	else if (c->actions & AC_REPORT)
-		log_warn("%s (%s): %s", l->id, state_name(from), log_escape(shown, sizeof(shown), because));
+		remark(w, e, because);
 	if (strcmp(state_public(l->state), state_public(from)) != 0)
 		ledger(w, e, from == ST_NONE ? "-" : state_public(from), ev, deadline);
 	if (l->state == ST_DENIED && !e->quiet)
@@ -324,9 +337,9 @@ static void write_view(struct watcher *w, struct entry *e)
 		view_step_add(&v, &s);
 	}
 	int r = statefile_put(w->house.state, &v);
-	e->misshown = r < 0;
-	if (r < 0)
+	if (r < 0 && !e->misshown) /* once, not at every look */
 		log_warn("%s: its state file cannot be written: %s", e->l.id, strerror(-r));
+	e->misshown = r < 0;
 	session_notice(w, e);
 }
 

@@ -121,7 +121,7 @@ struct doubt {
 #define RUNTIMES_MAX 64 /* known by name; of more, one that does not work is forgotten */
 
 /* What is rationed in system mode: whoever uses up a ration gets more of it at a fixed pace. Sizes and reasons: ration.c. */
-enum ration { RATION_STARTS, RATION_DENIALS, RATION_ASKS, RATION_STIRS, RATIONS };
+enum ration { RATION_STARTS, RATION_DENIALS, RATION_ASKS, RATION_STIRS, RATION_LINES, RATIONS };
 
 /* A state file that stays for a while after its lease or ask is over. */
 struct keepsake {

@@ -21,6 +21,7 @@ raw "UPDATE lease SET state = 'asleep' WHERE id = '$a'"
 daemon || finish
 check "a row that cannot be read does not keep the daemon from starting" runs "$D"
 check "it is named, with its column, once" told "$a (state: " 1
+within 2 "klease list says that there is one" sh -c "klease list 2>&1 >/dev/null | grep -q 'degraded: leases cannot be read in the registry'"
 within 8 "the other lease is judged, and ends by its silence" gone "$(cat "$W/b")"
 within 3 "with one end" one_end "$b"
 check "the one without a row to read keeps its process" runs "$(cat "$W/a")"
@@ -41,6 +42,7 @@ check "others are served" k run -- true
 crash
 raw "UPDATE lease SET id = trim(id), state = 'active' WHERE id LIKE '$a%'"
 daemon || finish
+check "once mended klease list says nothing of it" sh -c "! klease list 2>&1 >/dev/null | grep degraded"
 within 8 "once mended it is judged again, and ends by its silence" gone "$(cat "$W/a")"
 within 3 "with one end" one_end "$a"
 

@@ -83,6 +83,16 @@ id=$(as 61003 timeout 20 klease create -- sleep 300)
 within 5 "such a user's good request is admitted all the same" is "$id" active
 check "… and recorded from its beginning" lived "$id" "requested admitted active"
 as 61003 timeout 20 klease release "$id" >/dev/null
+# A lock that comes and goes is a line each time.
+id=$(as 61004 timeout 20 klease create --wait -- sleep 300)
+lines=$(wc -l <"$W/daemon.log")
+as 61004 timeout 5 perl -e 'while (1) { for (@ARGV[0, 1]) { rename($_, $_ eq $ARGV[0] ? $ARGV[1] : $ARGV[0]); select(undef, undef, undef, 0.002) } }' \
+	"$A/$(lock "$id")" "$A/.tmp-hidden"
+n=$(($(wc -l <"$W/daemon.log") - lines))
+if [ "$n" -lt 300 ] && [ "$n" -gt 100 ]; then ok "a lock that is hidden and put back without end leaves few lines in the log"; else
+	no "a lock that is hidden and put back without end leaves few lines in the log" "$n"
+fi
+as 61004 find "$A" -uid 61004 -delete
 lines=$(wc -l <"$W/daemon.log")
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do flood lock-cli-me 1 $'#leasewatch 1\nruntime=no'"$i"$'\n'; done
 n=$(($(wc -l <"$W/daemon.log") - lines))
