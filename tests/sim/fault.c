@@ -38,7 +38,6 @@ static void step_clock(void)
 	if (one_in(2))
 		by = -by;
 	kernel_step_wall(by);
-	world.back -= by < 0 ? by : 0;
 	world.last_step = world.last_gain = now();
 }
 
