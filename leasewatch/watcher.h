@@ -41,7 +41,9 @@
 #define ENDED_KEEP (INT64_C(3600) * LEASE_NS_PER_S) /* the state file of a lease that is over stays this long */
 
 /* What an epoll event belongs to. */
-enum source_kind { SRC_WATCH, SRC_MOUNTS, SRC_TIMER, SRC_CLOCK, SRC_SIGNAL, SRC_PEER, SRC_LEADER, SRC_WORK, SRC_WAITER, SRC_EXEC };
+enum source_kind {
+	SRC_WATCH, SRC_MOUNTS, SRC_TIMER, SRC_CLOCK, SRC_SIGNAL, SRC_PEER, SRC_LEADER, SRC_WORK, SRC_WAITER, SRC_EXEC
+};
 struct source {
 	enum source_kind kind;
 	int fd; /* -1 = none */

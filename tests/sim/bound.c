@@ -97,7 +97,8 @@ static int64_t by_reason(const struct truth *t)
 		end = sooner(end, latest(t->session_over, world.last_reload) + (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
 	if (t->record.runtime[0] == '\0' || strcmp(t->record.runtime, "process") == 0)
 		end = sooner(end, t->stopped);
-	if (!deaf() && t->saved < 0)
+	/* It may have come back before anybody looked, or been released under a name that nobody had heard of. */
+	if (!deaf() && t->where == W_ARCHIVE && !t->strange)
 		end = sooner(end, t->released);
 	if (!t->survived)
 		end = sooner(end, t->booted);

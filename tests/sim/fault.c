@@ -23,6 +23,8 @@ static void suspend(void)
 
 	kernel_suspend(for_ns);
 	world.last_gain = now();
+	if (now() < world.held_until)
+		world.last_step = now(); /* nobody saw which beats came before it */
 	world.credit += GRACE_HIGH;
 	no_silence(0);
 	world.hold_sure = -DAY; /* it is by the wall clock, for the next daemon */
