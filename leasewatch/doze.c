@@ -121,6 +121,7 @@ void look_at_rest(struct watcher *w, uint32_t n)
 	struct lease_stat st;
 	struct verdict v;
 	struct entry *e;
+	bool keep = false;
 
 	rests_get(&w->rests, n, l);
 	ref.uid = l->uid;
@@ -128,14 +129,14 @@ void look_at_rest(struct watcher *w, uint32_t n)
 	ref.ino = l->ino;
 	if (locks_place(&w->house, &ref, &st) == AT_ACTIVE && st.dev == w->rests.dev) {
 		l->ino = st.ino;
-		int64_t at = look_credit(w, l, st.mtime);
+		int64_t at = look_credit(w, l, st.mtime, &keep);
 		if (at != 0)
 			lease_apply(l, beat_of(l), at, w->now.mono, w->now.wall, NULL);
 		rests_put(&w->rests, n, l);
 		lease_verdict(l, &w->judge, w->now.mono, &v);
 		int64_t silent = breaker_look_at_rest(w, l);
 		w->silence.looked++;
-		if (v.event == EV_NONE && !v.warn && !v.want_cpu && silent > w->now.mono) {
+		if (!keep && v.event == EV_NONE && !v.warn && !v.want_cpu && silent > w->now.mono) {
 			if (silent < v.look_at)
 				v.look_at = silent;
 			rests_due(&w->rests, n, v.look_at, v.look_at == rests_due_at(&w->rests, n));
@@ -145,6 +146,8 @@ void look_at_rest(struct watcher *w, uint32_t n)
 	e = entry_wake(w, n);
 	if (!e)
 		return;
+	if (keep)
+		entry_keep(w, e);
 	entry_due(w, e, LEASE_NEVER); /* as for any that is looked at: until it is judged it waits for nothing */
 	look(w, e);
 }

@@ -48,13 +48,29 @@ static void saw_beat(struct watcher *w, struct entry *e, int64_t at)
  * A stamp from after this turn began may be a beat of this very moment or one that its owner made up: a clock that is
  * read again tells. Credited at the turn's own time a beat would be worth less than a ttl, by as long as the turn took.
  */
-int64_t look_credit(struct watcher *w, struct lease *l, int64_t mtime)
+int64_t look_credit(struct watcher *w, struct lease *l, int64_t mtime, bool *ret_keep)
 {
+	const bool first = l->looked < w->began;
 	struct clock_now now = w->now;
 
-	if (mtime > now.wall)
+	if (mtime != l->mtime) {
 		clock_read(&now);
-	return lease_looked(l, mtime, now.mono, now.wall);
+		clocks_seen(w, &now);
+	}
+	struct lease_clock c = { .now = now.mono, .wall = now.wall, .even = w->clocks.even, .set = w->clocks.set };
+	int64_t stamp = lease_stamp(mtime, &c), at = lease_looked(l, mtime, &c);
+	/*
+	 * By the row it is looked at as of when it came into its state, long ago, at each start anew: what does not say by
+	 * itself when it came would be credited later each time, and restarts would keep what nobody beats any more.
+	 */
+	*ret_keep = at != 0 && first && (stamp > at || at - stamp > LEASE_TICK);
+	return at;
+}
+
+void entry_keep(struct watcher *w, struct entry *e)
+{
+	e->row_dirty = true;
+	entry_changed(w, e);
 }
 
 /* What the tree says of the lock, now. */
@@ -90,7 +106,10 @@ void look_at_lock(struct watcher *w, struct entry *e)
 		step(w, e, EV_LOCK_FOUND, w->now.mono, "its lock is back");
 	e->l.ino = st.ino;
 	e->l.dev = st.dev;
-	int64_t at = look_credit(w, &e->l, st.mtime);
+	bool keep;
+	int64_t at = look_credit(w, &e->l, st.mtime, &keep);
+	if (keep)
+		entry_keep(w, e);
 	if (at != 0)
 		saw_beat(w, e, at);
 }

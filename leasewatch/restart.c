@@ -209,6 +209,7 @@ int restart_load(struct watcher *w)
 	ld.same_boot = r == 0 && strcmp(last.boot_id, w->boot) == 0 && last.mono <= w->now.mono;
 	ld.checkpoint = r == 0 ? last.mono : w->now.mono;
 	w->away = ld.same_boot ? last.away + (w->now.mono - last.mono) : 0;
+	clocks_begin(w, ld.same_boot ? &last : NULL);
 	breaker_load(w);
 	r = load_all(&ld);
 	if (r == -EUCLEAN)

@@ -274,7 +274,8 @@ bool turn_begin(struct watcher *w)
 
 int checkpoint_write(struct watcher *w)
 {
-	struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall, .away = w->away };
+	struct registry_clock c = { .mono = w->now.mono, .boot = w->now.boot, .wall = w->now.wall, .away = w->away,
+				    .even = w->clocks.even, .set = w->clocks.set };
 
 	memcpy(c.boot_id, w->boot, sizeof(c.boot_id));
 	w->checkpoint = w->now.mono;
@@ -359,19 +360,21 @@ static int send_act(struct watcher *w, struct entry *e)
 	memcpy(r.profile, e->l.record.profile, sizeof(r.profile));
 	if (e->act == ACT_CREATE)
 		r.process = e->l.record.workload;
+	struct clock_now now;
 	int s = flight_send(w, &r, e->user, false);
 	if (s < 0)
 		return s;
 	/*
 	 * Behind another act on the same lease it waits for that one's deadline too; the rest is the way there
-	 * and back.
+	 * and back. Not from when the turn began: we may have been held up since then, and it has only just gone out.
 	 */
 	if (e->act == ACT_STAT) {
 		e->stat_sent = true;
 		return 0;
 	}
 	e->serial = r.serial;
-	e->l.act_deadline = w->now.mono + 2 * r.deadline + 10 * LEASE_NS_PER_S;
+	clock_read(&now);
+	e->l.act_deadline = now.mono + 2 * r.deadline + 10 * LEASE_NS_PER_S;
 	return 0;
 }
 

@@ -169,6 +169,9 @@ static void dispatch(struct watcher *w, struct source *s)
 		if (read(s->fd, &ticks, sizeof(ticks)) > 0)
 			w->timer_set = LEASE_NEVER;
 		break;
+	case SRC_CLOCK:
+		clocks_woken(w);
+		break;
 	case SRC_SIGNAL:
 		signals_read(w);
 		break;
@@ -228,7 +231,8 @@ static void upkeep(struct watcher *w)
 
 static void checkpoint(struct watcher *w)
 {
-	if (quiet(w) || w->now.mono - w->checkpoint < one_grace(w))
+	/* That the clock was set is known to nobody else. */
+	if (quiet(w) || (w->now.mono - w->checkpoint < one_grace(w) && w->clocks.even <= w->checkpoint))
 		return;
 	if (checkpoint_write(w) < 0)
 		log_err("the checkpoint cannot be written: %s", registry_error(w->registry));
@@ -270,11 +274,11 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
  */
 static bool catch_up(struct watcher *w)
 {
-	clock_read(&w->now);
+	clocks_read(w);
 	for (int i = 0; i < DUE_FIRST && first_due(w) <= w->now.mono; i++) {
 		if (!turn(w, NULL, 0))
 			return false;
-		clock_read(&w->now);
+		clocks_read(w);
 	}
 	if (!turn_begin(w))
 		return false;
@@ -300,7 +304,7 @@ static int loop(struct watcher *w)
 			log_err("epoll_wait: %s", strerror(errno));
 			return 1;
 		}
-		clock_read(&w->now);
+		clocks_read(w);
 		saw_time(w, due <= w->now.mono ? due : LEASE_NEVER);
 		if (!turn(w, events, n < 0 ? 0 : n))
 			return 1;
@@ -329,6 +333,8 @@ static int open_sources(struct watcher *w)
 	if ((fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) < 0)
 		return -errno;
 	if ((r = source_add(w, &w->timer, SRC_TIMER, fd, NULL)) < 0)
+		return r;
+	if ((r = clocks_open(w)) < 0)
 		return r;
 	if ((r = source_add(w, &w->peer, SRC_PEER, w->peer.fd, NULL)) < 0)
 		return r;
@@ -367,7 +373,7 @@ static int begin(struct watcher *w)
 		return -1;
 	}
 	w->skew = w->now.boot - w->now.mono;
-	w->checkpoint = w->now.mono;
+	w->checkpoint = w->began = w->now.mono;
 	w->prune_at = w->now.mono;
 	if (rest_begin(w) < 0 || !turn_begin(w))
 		return -1;
@@ -427,7 +433,7 @@ int watcher_run(struct watcher *w)
 	}
 	/* What it knew at the end is worth a restart's time: nothing of this downtime is older than now. */
 	if (w->registry && !w->broken) {
-		clock_read(&w->now);
+		clocks_read(w);
 		(void)checkpoint_write(w);
 	}
 	registry_close(w->registry);

@@ -41,7 +41,9 @@
 #define ENDED_KEEP (INT64_C(3600) * LEASE_NS_PER_S) /* the state file of a lease that is over stays this long */
 
 /* What an epoll event belongs to. */
-enum source_kind { SRC_WATCH, SRC_MOUNTS, SRC_TIMER, SRC_SIGNAL, SRC_PEER, SRC_LEADER, SRC_WORK, SRC_WAITER, SRC_EXEC };
+enum source_kind {
+	SRC_WATCH, SRC_MOUNTS, SRC_TIMER, SRC_CLOCK, SRC_SIGNAL, SRC_PEER, SRC_LEADER, SRC_WORK, SRC_WAITER, SRC_EXEC
+};
 struct source {
 	enum source_kind kind;
 	int fd; /* -1 = none */
@@ -199,6 +201,14 @@ struct tidy {
 	struct statefile_walk walk;
 };
 
+/* clocks.c: what is known of how they run. */
+struct clocks {
+	struct source source;
+	int64_t wall_boot, boot_mono; /* their distances */
+	int64_t even, set; /* mono; as in struct lease_clock */
+	int64_t woken; /* mono; when we were last told that the clock had been set */
+};
+
 RB_HEAD(entries_by_id, entry);
 RB_HEAD(entries_by_due, entry);
 RB_HEAD(users, user);
@@ -214,7 +224,9 @@ struct watcher {
 	int epoll;
 	struct source timer, signals, inotify, mounts, peer;
 	struct clock_now now;
+	struct clocks clocks;
 	int64_t skew;	    /* boot - mono, as last seen: grows by a suspend */
+	int64_t began;	    /* mono; this run of the daemon */
 	int64_t timer_set;  /* what the timerfd is set to; LEASE_NEVER = off */
 	struct judge judge;
 	int64_t grace;	    /* the renew_grace of [defaults] */
@@ -292,6 +304,13 @@ bool turn_commit(struct watcher *w); /* false: the registry failed; the turn's s
 
 void registry_failed(struct watcher *w, const char *what); /* what: "a row" and the like, that could not be kept or read */
 
+/* clocks.c: whether the wall clock was set, or the host slept. */
+void clocks_read(struct watcher *w); /* w->now; sees what has changed */
+void clocks_seen(struct watcher *w, struct clock_now *now); /* of what was read; reads it again when it is in doubt */
+void clocks_woken(struct watcher *w);
+int clocks_open(struct watcher *w);
+void clocks_begin(struct watcher *w, const struct registry_clock *last); /* NULL: of this boot there is no checkpoint */
+
 /* doze.c: leases go to rest and are woken. */
 struct entry *entry_wake(struct watcher *w, uint32_t n);
 void entry_dozes(struct watcher *w, struct entry *e); /* it was looked at: at the end of the turn it may go to rest */
@@ -338,7 +357,9 @@ void refuse_file(struct watcher *w, int dirfd, const char *name, uint32_t uid, c
 
 /* judge.c: looking at a lease and asking for the verdict. */
 void look(struct watcher *w, struct entry *e);
-int64_t look_credit(struct watcher *w, struct lease *l, int64_t mtime); /* lease_looked, also of what came in this turn */
+/* lease_looked, also of what came in this turn. keep: where it was credited only we know, and a restart would credit it anew. */
+int64_t look_credit(struct watcher *w, struct lease *l, int64_t mtime, bool *ret_keep);
+void entry_keep(struct watcher *w, struct entry *e); /* its row is written in this turn */
 void look_at_lock(struct watcher *w, struct entry *e); /* of this, only what the tree says of its lock */
 void look_at_due(struct watcher *w);
 enum event beat_of(const struct lease *l); /* what a beat is for it */

@@ -46,28 +46,39 @@ static bool held_by_life(const struct lease *l)
 	return l->execs > 0 || (l->record.run && l->leader_alive);
 }
 
-int64_t lease_looked(struct lease *l, int64_t mtime, int64_t now, int64_t wall)
+int64_t lease_stamp(int64_t mtime, const struct lease_clock *c)
 {
-	int64_t last = l->looked, skew = wall - now;
+	if (mtime <= 0)
+		return 0;
+	return mtime > c->wall ? LEASE_NEVER : c->now - (c->wall - mtime);
+}
+
+int64_t lease_looked(struct lease *l, int64_t mtime, const struct lease_clock *c)
+{
+	int64_t last = l->looked, skew = c->wall - c->now, stamp = lease_stamp(mtime, c);
 	/*
-	 * A wall clock that was set forward, or went on while the host slept, makes a stamp seem older than it
-	 * is: by at most as much as it has gained since the last look. Set back, it makes one seem younger, and
-	 * `now` is the bound.
+	 * A wall clock that went on while the host slept makes a stamp seem older than it is: by at most as much as it
+	 * has gained since the last look. One that was set back makes a stamp seem younger, and `now` is the bound.
 	 */
 	int64_t gained = l->skew != 0 && skew > l->skew ? skew - l->skew : 0;
 
-	l->looked = now;
+	l->looked = c->now;
 	l->skew = skew;
 	if (mtime == l->mtime)
 		return 0;
 	l->mtime = mtime;
-	if (mtime <= 0 || mtime > wall)
-		return now;
-	int64_t stamp = later(now - (wall - mtime), gained);
+	if (mtime <= 0 || mtime > c->wall)
+		return c->now;
+	/* Set back before a beat and forward after it: what it gained tells neither. */
+	if (stamp < c->even && last < c->set)
+		return c->now;
+	/* But one that was made since then is of the clock as it runs now; or made before then, and seems younger. */
+	if (stamp < c->even || c->even <= last)
+		stamp = later(stamp, gained);
 	/* A beat just after the last look may be stamped just before it. */
 	if (stamp < last && last - stamp <= LEASE_TICK)
 		stamp = last;
-	return stamp >= last && stamp <= now ? stamp : now;
+	return stamp >= last && stamp <= c->now ? stamp : c->now;
 }
 
 /* The shortest window of CPU use that is judged. */

@@ -78,14 +78,23 @@ struct verdict {
 	char why[LEASE_WHY_SIZE];
 };
 
+/* How the clocks stand at a look. */
+struct lease_clock {
+	int64_t now, wall;
+	int64_t even; /* since when wall has run evenly with now: neither was it set, nor did the host sleep */
+	int64_t set;  /* when it was last seen to have been set; 0, for either: never */
+};
 /*
  * A look at the lock's stat: a changed mtime is a beat, credited at its own stamp (put on the mono clock: now -
  * (wall - mtime)) where that lies between the last look and now, else at now: a stamp from the future or a
- * stepped clock can neither reap nor immortalise. What the wall clock gained on the mono clock since the last
- * look (a step, a suspend) is credited to the holder; what UTIME_NOW lags is not charged twice. Gives when it
- * is credited, or 0 for no beat. Takes the new mtime and marks the look.
+ * clock that was set can neither reap nor immortalise. Older than `even`, a stamp is of another clock, and is told from
+ * the distance at the last look, so what the wall clock gained in a suspend is credited to the holder; where that clock
+ * was set since then it says nothing about when, and the beat is credited at now. What UTIME_NOW lags is not charged
+ * twice. Gives when it is credited, or 0 for no beat. Takes the new mtime and marks the look.
  */
-int64_t lease_looked(struct lease *l, int64_t mtime, int64_t now, int64_t wall);
+int64_t lease_looked(struct lease *l, int64_t mtime, const struct lease_clock *c);
+/* When the beat of that stamp came, by the clocks as they run now: what it is credited at where they ran evenly. */
+int64_t lease_stamp(int64_t mtime, const struct lease_clock *c);
 /* A CPU reading (usage < 0: it could not be read, which counts as use). True when it shows use. */
 bool lease_saw_cpu(struct lease *l, const struct judge *j, int64_t now, int64_t usage);
 /* The verdict. Call it again after each event it gave has been applied, until it gives none. */

@@ -48,6 +48,12 @@ enum place locks_place(const struct house *h, const struct lock_ref *l, struct l
 	}
 	if (look_at(h, h->tree.queue, l->name, st) == 0 && same(l, st))
 		return AT_QUEUE;
+	/*
+	 * So is another one in archive/, saved and released before anybody looked. Everybody may make names there, but only
+	 * he files of his own; a link to one of them (link(2), where links are not protected) would be one too many.
+	 */
+	if (look_at(h, h->tree.archive, l->name, st) == 0 && S_ISREG(st->mode) && st->uid == l->uid && st->nlink == 1)
+		return AT_ARCHIVE;
 	return AT_NOWHERE;
 }
 

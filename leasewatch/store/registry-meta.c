@@ -10,6 +10,7 @@
 
 #define KEY_GENERATION "generation"
 #define KEY_CHECKPOINT "checkpoint"
+#define CHECKPOINT_SIZE 256
 
 static int meta_set(struct registry *r, const char *key, const char *value)
 {
@@ -118,10 +119,12 @@ int registry_next_generation(struct registry *r, uint64_t *ret)
 
 int registry_checkpoint(struct registry *r, const struct registry_clock *c)
 {
-	char value[160];
+	char value[CHECKPOINT_SIZE];
 
-	(void)snprintf(value, sizeof(value), "mono=%" PRId64 " boot=%" PRId64 " wall=%" PRId64 " away=%" PRId64 " boot_id=%.36s",
-		       c->mono, c->boot, c->wall, c->away, c->boot_id);
+	(void)snprintf(value, sizeof(value),
+		       "mono=%" PRId64 " boot=%" PRId64 " wall=%" PRId64 " away=%" PRId64 " even=%" PRId64 " set=%" PRId64
+		       " boot_id=%.36s",
+		       c->mono, c->boot, c->wall, c->away, c->even, c->set, c->boot_id);
 	return meta_set(r, KEY_CHECKPOINT, value);
 }
 
@@ -145,7 +148,7 @@ int registry_last_checkpoint(struct registry *r, struct registry_clock *ret)
 {
 	static const char boot_id[] = "boot_id=";
 	struct registry_clock c = { 0 };
-	char value[160];
+	char value[CHECKPOINT_SIZE];
 	const char *s = value;
 	int error = registry_get(r, KEY_CHECKPOINT, value, sizeof(value));
 
@@ -153,11 +156,17 @@ int registry_last_checkpoint(struct registry *r, struct registry_clock *ret)
 		return error;
 	/* Without away: written by a version that wrote all rows anew at each start. */
 	if (take_number(&s, "mono", &c.mono) < 0 || take_number(&s, "boot", &c.boot) < 0 ||
-	    take_number(&s, "wall", &c.wall) < 0 || (*s == 'a' && take_number(&s, "away", &c.away) < 0) ||
+	    take_number(&s, "wall", &c.wall) < 0 || (*s == 'a' && take_number(&s, "away", &c.away) < 0))
+		goto damaged;
+	/* A version that did not look whether the clock was set: it may have been. */
+	c.even = c.set = c.mono;
+	if ((*s == 'e' && (take_number(&s, "even", &c.even) < 0 || take_number(&s, "set", &c.set) < 0)) ||
 	    strncmp(s, boot_id, sizeof(boot_id) - 1) != 0 ||
 	    strlen(s) - (sizeof(boot_id) - 1) >= sizeof(c.boot_id))
-		return registry_say(r, -EBADMSG, "meta.checkpoint cannot be read: %.80s", value);
+		goto damaged;
 	memcpy(c.boot_id, s + sizeof(boot_id) - 1, strlen(s) - (sizeof(boot_id) - 1) + 1);
 	*ret = c;
 	return 0;
+damaged:
+	return registry_say(r, -EBADMSG, "meta.checkpoint cannot be read: %.80s", value);
 }

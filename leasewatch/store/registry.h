@@ -37,6 +37,7 @@ struct ledger_row {
 struct registry_clock { /* the checkpoint: when the daemon last looked at all that was due */
 	int64_t mono, boot, wall;
 	int64_t away; /* the sum of all times without a daemon in this boot, before that */
+	int64_t even, set; /* mono; since when the clocks had run evenly, and when the wall clock had last been set */
 	char boot_id[LEASE_BOOT_SIZE];
 };
 

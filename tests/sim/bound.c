@@ -71,15 +71,20 @@ static int64_t by_silence(const struct truth *t)
 		more = t->ttl_high;
 	if (more > 0 && world.held_until > from) /* and it was stopped until then */
 		from = world.held_until;
+	int64_t end = from + t->ttl_high + more + (world.credit - credit);
 	/*
 	 * A daemon that has begun anew knows no more of what the wall clock gained than since this state began: then the
-	 * last beat may be credited as late as it begins.
+	 * last beat is credited when it is looked at, which is at the start or when it is due. And so by no later daemon.
 	 */
 	if (world.last_gain > t->since && world.up_since > from) {
-		from = world.up_since;
-		credit = world.credit;
+		bool before = t->taken_up > from;
+		int64_t up = before ? t->taken_up : world.up_since;
+		int64_t since = before ? t->credit_taken_up : world.credit;
+
+		end = latest(end, from + 2 * t->ttl_high + (world.credit - credit));
+		end = latest(end, up + t->ttl_high + (world.credit - since));
 	}
-	return from + t->ttl_high + more + (world.credit - credit);
+	return end;
 }
 
 static int64_t by_reason(const struct truth *t)
@@ -92,7 +97,8 @@ static int64_t by_reason(const struct truth *t)
 		end = sooner(end, latest(t->session_over, world.last_reload) + (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
 	if (t->record.runtime[0] == '\0' || strcmp(t->record.runtime, "process") == 0)
 		end = sooner(end, t->stopped);
-	if (!deaf() && t->saved < 0)
+	/* It may have come back before anybody looked, or been released under a name that nobody had heard of. */
+	if (!deaf() && t->where == W_ARCHIVE && !t->strange)
 		end = sooner(end, t->released);
 	if (!t->survived)
 		end = sooner(end, t->booted);

@@ -72,10 +72,7 @@ static int64_t kept_until(const struct truth *t)
 		beat = later(beat, s->beat);
 	if (!t->unsure && t->leader_died != NEVER)
 		beat = later(beat, t->leader_died);
-	/*
-	 * Of a clock that was set back and then gained, the daemon sees the difference: what was set back is missing.
-	 */
-	return beat + t->ttl_low - (world.back - t->back);
+	return beat + t->ttl_low;
 }
 
 /* What the daemon does is dated by when its turn began. */
@@ -216,9 +213,6 @@ void check_line(const struct ledger_row *row, int64_t when)
 		return;
 	}
 	t->credit_since = world.credit;
-	if (t->back_next < world.back) /* steps between two states may lie before the last look of the first */
-		t->back = t->back_next;
-	t->back_next = world.back;
 	if (!t->changed)
 		LIST_INSERT_HEAD(&world.changed, t, quiet);
 	t->changed = true;

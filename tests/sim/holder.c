@@ -114,12 +114,6 @@ static void beat(struct holder *h)
 
 /* --- ends --- */
 
-/* The daemon has looked at the inode that its lock is now: one in archive/ that it has never seen is nobody's. */
-static bool known(const struct truth *t)
-{
-	return t->saved < 0 || (now() - t->saved > 2 * SEC && !(world.o.faults & (F_ALL ^ (F_TIME | F_ENGINE | F_TRICKS))));
-}
-
 static void release(struct holder *h)
 {
 	struct truth *t = h->lease;
@@ -130,7 +124,7 @@ static void release(struct holder *h)
 	truth_path(t, from);
 	(void)snprintf(to, sizeof(to), ARCHIVE "%s", t->name);
 	kernel_as(one_in(10) ? 0 : h->uid);
-	if ((t->where != W_ACTIVE && t->where != W_QUEUE) || !known(t))
+	if (t->where != W_ACTIVE && t->where != W_QUEUE)
 		return;
 	if (kernel_rename(from, to) == 0) {
 		kernel_note("holder %d releases %s", h->n, t->id);

@@ -77,6 +77,9 @@ void file_close(struct file *f)
 	case F_TIMER:
 		file_unlist(&k.timers, f);
 		break;
+	case F_CLOCK:
+		k.clock_timer = NULL;
+		break;
 	case F_SIGNAL:
 		k.signals = NULL;
 		break;
@@ -264,6 +267,8 @@ ssize_t file_read(struct file *f, void *buf, size_t len)
 		return read_bytes(f->text, f->len, &f->at, buf, len);
 	case F_INOTIFY:
 		return inotify_take(f, buf, len);
+	case F_CLOCK:
+		return clock_timer_take(f);
 	case F_TIMER:
 		timers_look();
 		return read_number(&f->ticks, buf, len);

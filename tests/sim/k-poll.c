@@ -17,6 +17,7 @@ static bool readable(struct file *f)
 	case F_INOTIFY:
 		return inotify_waiting(f);
 	case F_TIMER:
+	case F_CLOCK:
 		return f->ticks > 0;
 	case F_SIGNAL:
 		return k.signals_pending != 0;
@@ -195,6 +196,33 @@ int timer_make(int flags)
 		k.timers = f;
 	}
 	return fd;
+}
+
+int clock_timer_make(int flags)
+{
+	struct file *f = file_new(F_CLOCK, flags);
+	int fd = fd_new(f);
+
+	if (fd >= 0)
+		k.clock_timer = f;
+	return fd;
+}
+
+/* A host that awakes has its clock set, too (timekeeping_resume). */
+void clock_was_set(void)
+{
+	if (!k.clock_timer)
+		return;
+	k.clock_timer->ticks = 1;
+	file_wake(k.clock_timer);
+}
+
+ssize_t clock_timer_take(struct file *f)
+{
+	if (f->ticks == 0)
+		return -EAGAIN;
+	f->ticks = 0;
+	return -ECANCELED;
 }
 
 void timers_look(void)

@@ -42,6 +42,7 @@ void kernel_step_wall(int64_t by)
 {
 	kernel_note("the clock is set by %+.3f s", (double)by / 1e9);
 	k.wall_off += by;
+	clock_was_set();
 }
 
 void kernel_suspend(int64_t for_ns)
@@ -50,6 +51,7 @@ void kernel_suspend(int64_t for_ns)
 	k.slept += for_ns;
 	k.slept_ever += for_ns;
 	k.wall_off += for_ns;
+	clock_was_set();
 }
 
 void kernel_hold_up(int64_t for_ns)

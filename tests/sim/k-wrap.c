@@ -110,6 +110,8 @@ int __wrap_timerfd_create(int clock, int flags)
 	if (!simulated())
 		return __real_timerfd_create(clock, flags);
 	CALL("timerfd_create", EMFILE);
+	if (clock == CLOCK_REALTIME)
+		return result(clock_timer_make(flags));
 	if (clock != CLOCK_MONOTONIC)
 		mistake("a timer of another clock");
 	return result(timer_make(flags));
@@ -123,6 +125,11 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *to, struc
 	CALL("timerfd_settime", 0);
 	if (!(flags & TFD_TIMER_ABSTIME) || to->it_interval.tv_sec || to->it_interval.tv_nsec)
 		mistake("a timer that is not absolute, or comes again");
+	if (f && f->kind == F_CLOCK) {
+		if (!(flags & TFD_TIMER_CANCEL_ON_SET))
+			mistake("a timer of the wall clock that is no watch over it");
+		return 0;
+	}
 	return result(f ? timer_set(f, to->it_value.tv_sec * K_S + to->it_value.tv_nsec) : -EBADF);
 }
 

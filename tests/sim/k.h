@@ -79,6 +79,7 @@ enum file_kind {
 	F_INOTIFY,
 	F_EPOLL,
 	F_TIMER,
+	F_CLOCK, /* a timer of the wall clock */
 	F_SIGNAL,
 	F_PROCESS,
 	F_PEER
@@ -162,7 +163,7 @@ struct machine {
 	struct process *self;
 	struct file *fds[K_FDS];
 	int fd_low, fd_top;
-	struct file *timers, *signals, *peer, *epoll;
+	struct file *timers, *clock_timer, *signals, *peer, *epoll;
 	uint64_t signals_pending;
 	char boot_id[40];
 	struct inode *root;
@@ -260,6 +261,9 @@ int epoll_make(void);
 int epoll_change(struct file *ep, int op, int fd, uint32_t events, uint64_t data);
 int epoll_take(struct file *ep, void *events, int max, int timeout_ms);
 int timer_make(int flags);
+int clock_timer_make(int flags); /* of the wall clock: all it tells is that somebody set it */
+void clock_was_set(void);
+ssize_t clock_timer_take(struct file *f);
 void timers_look(void);
 ssize_t signals_take(void *buf, size_t len);
 int timer_set(struct file *f, int64_t mono); /* 0 = off */

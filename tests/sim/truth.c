@@ -57,10 +57,9 @@ struct truth *truth_new(uint32_t uid)
 	SLIST_REMOVE_HEAD(&unused, free);
 	*t = (struct truth){ .uid = uid, .birth = ++world.births, .beat = -DAY, .made = now(), .renewed = now(),
 			     .credit = world.credit, .credit_made = world.credit,
-			     .credit_since = world.credit, .since = now(), .watch_at = NEVER, .back = world.back,
-			     .back_next = world.back };
+			     .credit_since = world.credit, .since = now(), .watch_at = NEVER };
 	t->released = t->stopped = t->leader_died = t->withdrawn = t->session_over = t->booted = t->start_failed = NEVER;
-	t->saved = -DAY;
+	t->saved = t->taken_up = -DAY;
 	t->rubbish = t->taken = t->create_asked = t->destroy_tried = NEVER;
 	LIST_INIT(&t->bound);
 	lease_record_init(&t->record);
@@ -240,6 +239,20 @@ void truth_stopped(struct truth *t)
 }
 
 /* Of a boot before: no process, no lock, no promise; images stay. */
+void truth_taken_up(void)
+{
+	struct truth *t;
+
+	if (now() - world.up_since < MINUTE)
+		return;
+	LIST_FOREACH(t, &world.all, all) {
+		if (t->taken_up > t->renewed || world.up_since <= t->renewed)
+			continue;
+		t->taken_up = world.up_since;
+		t->credit_taken_up = world.credit;
+	}
+}
+
 void truth_booted(void)
 {
 	struct truth *t;

@@ -139,6 +139,7 @@ static void life(void)
 		broken("I7", "the daemon gave up: %d", status);
 	if (end == END_REBOOTED)
 		rebooted(last_seen);
+	truth_taken_up();
 	runtime_daemon_gone();
 	asks_daemon_gone(false);
 	world.down_since = now();

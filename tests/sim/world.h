@@ -102,6 +102,7 @@ struct truth {
 	int64_t saved;			/* by an editor: another inode, which has to be seen before a release counts */
 	/* what renews it */
 	int64_t made, beat, renewed, credit; /* credit: world.credit at that time */
+	int64_t taken_up, credit_taken_up;   /* when a daemon first began since, that lived for a while */
 	int64_t ttl_low, ttl_high, linger_low, linger_high, ttl_asked;
 	int32_t work_pid, leader_pid, waiter_pid;
 	struct lease_process second; /* another process of a session */
@@ -117,7 +118,6 @@ struct truth {
 	enum public state, told;	/* told: by state/ID */
 	int64_t since, taken;		/* taken: when its lock left active/ by the daemon */
 	int64_t credit_made, credit_since, watch_at, admitted;
-	int64_t back, back_next;	/* world.back before this state; before the next one */
 	int64_t create_asked, destroy_tried; /* destroy_tried: when the last one was answered */
 	uint64_t generation;
 	bool in_registry, changed, expired_checked, destroyed;
@@ -170,7 +170,6 @@ struct world {
 	 */
 	int64_t credit;
 	int64_t last_step;	/* somebody set the clock */
-	int64_t back;		/* by how much it was set back, in all */
 	int64_t last_gain;	/* or it went on without us */
 	int64_t last_reload;
 	int64_t held_until;	/* the daemon is stopped */
@@ -233,6 +232,7 @@ void truth_killed(int32_t *pid);
 void truth_leader_died(struct truth *t);
 void truth_stopped(struct truth *t);
 void truth_booted(void);
+void truth_taken_up(void); /* the daemon that has just ended had looked at all of them */
 void truth_make_id(char id[LEASE_ID_SIZE]);
 
 /* holder*.c */

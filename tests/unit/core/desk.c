@@ -77,10 +77,28 @@ void desk_take(struct desk *d, enum event e)
 	take_at(d, e, d->now, NULL);
 }
 
+struct lease_clock desk_clock(const struct desk *d)
+{
+	return (struct lease_clock){ .now = d->now, .wall = desk_wall(d), .even = d->even, .set = d->set };
+}
+
+void desk_suspend(struct desk *d, int64_t by)
+{
+	d->skew += by;
+	d->even = d->now;
+}
+
+void desk_set_clock(struct desk *d, int64_t by)
+{
+	desk_suspend(d, by);
+	d->set = d->now;
+}
+
 int64_t desk_look(struct desk *d)
 {
 	struct verdict v;
-	int64_t at = lease_looked(&d->l, d->lock, d->now, desk_wall(d));
+	const struct lease_clock c = desk_clock(d);
+	int64_t at = lease_looked(&d->l, d->lock, &c);
 
 	if (at != 0)
 		take_at(d, EV_BEAT, at, "a beat");

@@ -32,6 +32,7 @@ struct desk {
 	struct judge j;
 	int64_t now;
 	int64_t skew;	      /* wall - mono; a test that steps the wall clock changes it */
+	int64_t even, set;    /* as in struct lease_clock */
 	int64_t lock;	      /* mtime of the lock, wall ns */
 	int64_t cpu;	      /* the workload's CPU counter, ns */
 	int64_t cpu_ppm;      /* how fast it grows: 1000000 is one core */
@@ -47,6 +48,11 @@ void desk_set_up(struct desk *d);
 /* The same, as a request that nobody has admitted. */
 void desk_request(struct desk *d);
 int64_t desk_wall(const struct desk *d);
+/* How the clocks stand. */
+struct lease_clock desk_clock(const struct desk *d);
+/* The wall clock is set by so much; the host sleeps for so long. The watcher sees it at once. */
+void desk_set_clock(struct desk *d, int64_t by);
+void desk_suspend(struct desk *d, int64_t by);
 /* Touches the lock now: utimensat with UTIME_NOW. */
 void desk_beat(struct desk *d);
 /* What the watcher does when it looks: the lock, then the verdict until nothing is due. Gives when to look next. */

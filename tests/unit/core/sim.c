@@ -161,7 +161,8 @@ static void look_at_lock(struct sim *m, struct subject *s)
 	}
 	if (s->l.lock_lost)
 		take(m, s, EV_LOCK_FOUND, m->now, NULL);
-	int64_t at = lease_looked(&s->l, s->lock, m->now, wall(m));
+	const struct lease_clock clock = { .now = m->now, .wall = wall(m), .even = m->even, .set = m->set };
+	int64_t at = lease_looked(&s->l, s->lock, &clock);
 	if (at == 0)
 		return;
 	m->beats++;
@@ -170,7 +171,7 @@ static void look_at_lock(struct sim *m, struct subject *s)
 	 * and a stamp that was set back by just about what it gained.
 	 */
 	HOLDS(at <= m->now);
-	if (m->set_back < last && (!s->odd || m->stamps_sure_from < last))
+	if (!s->odd || m->stamps_sure_from < last)
 		HOLDS(at >= s->touched - LEASE_TICK);
 	else if (at + s->l.policy.ttl < s->held_until)
 		s->held_until = at + s->l.policy.ttl;
@@ -408,13 +409,12 @@ static void mishap(struct sim *m)
 	} else if (what <= 60) { /* asleep: the monotonic clock stands */
 		m->skew += between(m, S, 12 * H);
 		m->j.grace_until = m->now + 90 * S;
-		m->stamps_sure_from = m->now;
+		m->stamps_sure_from = m->even = m->now;
 		m->sleeps++;
 	} else if (what <= 80) {
 		int64_t step = chance(m, 80) ? between(m, -M, M) : between(m, -400 * D, 400 * D);
 		m->skew += step;
-		m->stamps_sure_from = m->now;
-		m->set_back = step < 0 ? m->now : m->set_back;
+		m->stamps_sure_from = m->even = m->set = m->now;
 	} else if (what <= 85) {
 		m->j.hold_until = m->now + between(m, S, 6 * H);
 	}

@@ -42,7 +42,7 @@ struct sim {
 	bool killed;	    /* away: it forgets */
 	int64_t checkpoint;
 	int64_t stamps_sure_from; /* when the clocks were last moved against each other */
-	int64_t set_back;	  /* when the wall clock was last set back */
+	int64_t even, set;	  /* as in struct lease_clock */
 	struct judge j;
 	struct subject s[SIM_LEASES];
 	int64_t next[2 * SIM_LEASES]; /* [1] is the earliest of all */

@@ -3,6 +3,11 @@
 
 #include "desk.h"
 
+static int64_t credited(struct desk *d, int64_t mtime, int64_t now, int64_t wall)
+{
+	return lease_looked(&d->l, mtime, &(struct lease_clock){ .now = now, .wall = wall, .even = d->even, .set = d->set });
+}
+
 static void a_beat_is_credited_at_its_own_stamp(void **state)
 {
 	struct desk d;
@@ -12,8 +17,8 @@ static void a_beat_is_credited_at_its_own_stamp(void **state)
 	desk_sleep(&d, 7 * S);
 	desk_beat(&d);
 	desk_sleep(&d, 40 * S);
-	assert_int_equal(lease_looked(&d.l, d.lock, d.now, desk_wall(&d)), DESK_T0 + 7 * S);
-	assert_int_equal(lease_looked(&d.l, d.lock, d.now + S, desk_wall(&d) + S), 0);
+	assert_int_equal(credited(&d, d.lock, d.now, desk_wall(&d)), DESK_T0 + 7 * S);
+	assert_int_equal(credited(&d, d.lock, d.now + S, desk_wall(&d) + S), 0);
 }
 
 /* Section 4: a machine costs at most one ttl after its last beat, however late that was seen. */
@@ -57,10 +62,10 @@ static void a_stamp_from_the_future_is_credited_when_it_is_seen(void **state)
 		desk_set_up(&d);
 		desk_sleep(&d, 10 * S);
 		d.lock = desk_wall(&d) + ahead[i];
-		assert_int_equal(lease_looked(&d.l, d.lock, d.now, desk_wall(&d)), d.now);
+		assert_int_equal(credited(&d, d.lock, d.now, desk_wall(&d)), d.now);
 		/* And once only: it is a version, not a date. */
 		desk_sleep(&d, 10 * S);
-		assert_int_equal(lease_looked(&d.l, d.lock, d.now, desk_wall(&d)), 0);
+		assert_int_equal(credited(&d, d.lock, d.now, desk_wall(&d)), 0);
 	}
 }
 
@@ -75,7 +80,7 @@ static void a_stamp_of_before_the_last_look_is_credited_when_it_is_seen(void **s
 		desk_set_up(&d);
 		desk_run(&d, DESK_T0 + 20 * S);
 		desk_sleep(&d, 10 * S);
-		assert_int_equal(lease_looked(&d.l, stamps[i], d.now, desk_wall(&d)), d.now);
+		assert_int_equal(credited(&d, stamps[i], d.now, desk_wall(&d)), d.now);
 	}
 }
 
@@ -86,11 +91,11 @@ static void the_largest_stamp_there_is_overflows_nothing(void **state)
 	(void)state;
 	desk_set_up(&d);
 	desk_sleep(&d, S);
-	assert_int_equal(lease_looked(&d.l, INT64_MAX, d.now, desk_wall(&d)), d.now);
+	assert_int_equal(credited(&d, INT64_MAX, d.now, desk_wall(&d)), d.now);
 	desk_sleep(&d, S);
-	assert_int_equal(lease_looked(&d.l, 1, d.now, INT64_MAX), d.now);
+	assert_int_equal(credited(&d, 1, d.now, INT64_MAX), d.now);
 	desk_sleep(&d, S);
-	assert_int_equal(lease_looked(&d.l, INT64_MAX - 1, d.now, 1), d.now);
+	assert_int_equal(credited(&d, INT64_MAX - 1, d.now, 1), d.now);
 }
 
 /* chmod changes ctime; the version is mtime. */
@@ -156,6 +161,92 @@ static void a_suspend_between_beat_and_look_makes_the_beat_no_older(void **state
 		d.skew += slept[i];
 		(void)desk_look(&d);
 		assert_int_equal(d.l.renewed, DESK_T0 + 80 * S);
+	}
+}
+
+/* C08: set back, a beat, and a gain that hides it: neither tells how old the beat is. */
+static void a_gain_after_a_clock_that_was_set_back_makes_no_beat_older(void **state)
+{
+	static const struct {
+		int64_t back, forward;
+		bool slept;
+	} steps[] = { { 91 * S, 828 * S, true }, { 91 * S, 91 * S, false }, { 5 * S, M, false }, { 70 * S, 70 * S, true } };
+
+	for (size_t i = 0; i < N_OF(steps); i++) {
+		struct desk d;
+
+		(void)state;
+		desk_set_up(&d);
+		desk_sleep(&d, 50 * S);
+		desk_set_clock(&d, -steps[i].back);
+		desk_sleep(&d, 30 * S);
+		desk_beat(&d);
+		desk_sleep(&d, S);
+		if (steps[i].slept)
+			desk_suspend(&d, steps[i].forward);
+		else
+			desk_set_clock(&d, steps[i].forward);
+		desk_sleep(&d, S);
+		(void)desk_look(&d);
+		assert_int_equal(d.l.renewed, d.now); /* when it was received: what else is there to go by */
+	}
+}
+
+/* What was set before the last look is over. */
+static void a_clock_that_was_set_is_believed_again_after_a_look(void **state)
+{
+	struct desk d;
+
+	(void)state;
+	desk_set_up(&d);
+	desk_set_clock(&d, -M);
+	desk_sleep(&d, S);
+	(void)desk_look(&d);
+	desk_sleep(&d, 10 * S);
+	desk_beat(&d);
+	desk_sleep(&d, 30 * S);
+	desk_suspend(&d, H);
+	(void)desk_look(&d);
+	assert_int_equal(d.l.renewed, DESK_T0 + 11 * S);
+}
+
+static void a_beat_after_the_clock_was_set_is_credited_at_its_own_stamp(void **state)
+{
+	static const int64_t steps[] = { -365 * D, -S, S, 365 * D };
+
+	for (size_t i = 0; i < N_OF(steps); i++) {
+		struct desk d;
+
+		(void)state;
+		desk_set_up(&d);
+		desk_sleep(&d, 10 * S);
+		desk_set_clock(&d, steps[i]);
+		desk_sleep(&d, 10 * S);
+		desk_beat(&d);
+		desk_sleep(&d, 50 * S);
+		(void)desk_look(&d);
+		assert_int_equal(d.l.renewed, DESK_T0 + 20 * S);
+	}
+}
+
+/* What was gained before it says nothing of it, and so no restart credits it anew. */
+static void a_beat_after_a_suspend_is_credited_at_its_own_stamp_at_each_restart(void **state)
+{
+	struct desk d;
+
+	(void)state;
+	desk_set_up(&d);
+	desk_sleep(&d, 10 * S);
+	desk_suspend(&d, 60 * H);
+	desk_sleep(&d, 10 * S);
+	desk_beat(&d);
+	const struct lease row = d.l;
+	for (int i = 0; i < 8; i++) {
+		desk_sleep(&d, 30 * S);
+		d.l = row;
+		desk_restart(&d, 0, S);
+		(void)desk_look(&d);
+		assert_int_equal(d.l.renewed, DESK_T0 + 20 * S);
 	}
 }
 
@@ -371,6 +462,10 @@ int main(void)
 		cmocka_unit_test(the_future_immortalises_nobody),
 		cmocka_unit_test(a_step_of_the_wall_clock_reaps_nobody_early),
 		cmocka_unit_test(a_suspend_between_beat_and_look_makes_the_beat_no_older),
+		cmocka_unit_test(a_gain_after_a_clock_that_was_set_back_makes_no_beat_older),
+		cmocka_unit_test(a_clock_that_was_set_is_believed_again_after_a_look),
+		cmocka_unit_test(a_beat_after_the_clock_was_set_is_credited_at_its_own_stamp),
+		cmocka_unit_test(a_beat_after_a_suspend_is_credited_at_its_own_stamp_at_each_restart),
 		cmocka_unit_test(an_older_renewal_moves_nothing_back),
 		cmocka_unit_test(people_read_when_the_last_beat_was),
 		cmocka_unit_test(a_restart_gives_back_its_own_time_and_no_more),

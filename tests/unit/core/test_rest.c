@@ -118,8 +118,9 @@ static void the_verdict_over_a_lease_at_rest_is_the_one_over_the_lease_itself(vo
 		assert_string_equal(b.id, d.l.id);
 		assert_string_equal(b.name, d.l.name);
 		same_verdict(&d.l, &b, &d.j, d.now);
-		int64_t at = lease_looked(&d.l, d.lock, d.now, desk_wall(&d));
-		assert_int_equal(lease_looked(&b, d.lock, d.now, desk_wall(&d)), at);
+		const struct lease_clock clock = desk_clock(&d);
+		int64_t at = lease_looked(&d.l, d.lock, &clock);
+		assert_int_equal(lease_looked(&b, d.lock, &clock), at);
 		if (at != 0) {
 			beaten++;
 			lease_apply(&d.l, EV_BEAT, at, d.now, desk_wall(&d), NULL);

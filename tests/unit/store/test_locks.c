@@ -158,6 +158,41 @@ static void an_editors_save_is_still_the_owners_lock(void **state)
 	assert_int_equal(place(y), AT_ACTIVE);
 }
 
+/* Saved and released, and nobody has looked between the two. */
+static void an_editors_save_is_released_as_well(void **state)
+{
+	struct yard *y = *state;
+
+	scratch_write(y->h.tree.active, "save", "new", 3);
+	assert_int_equal(renameat(y->h.tree.active, "save", y->h.tree.active, YARD_NAME), 0);
+	assert_int_equal(lease_move(y->h.tree.active, YARD_NAME, y->h.tree.archive, YARD_NAME), 0);
+	assert_int_equal(place(y), AT_ARCHIVE);
+}
+
+static void another_file_in_the_archive_releases_no_lock_that_stands(void **state)
+{
+	struct yard *y = *state;
+
+	scratch_write(y->h.tree.archive, YARD_NAME, "new", 3);
+	assert_int_equal(place(y), AT_ACTIVE);
+	assert_int_equal(lease_move(y->h.tree.active, YARD_NAME, y->h.tree.queue, YARD_NAME), 0);
+	assert_int_equal(place(y), AT_QUEUE);
+}
+
+/* What others can make under the name: a link to a file of the owner's that lies elsewhere, and what is no file. */
+static void a_link_in_the_archive_is_no_release(void **state)
+{
+	struct yard *y = *state;
+
+	assert_int_equal(lease_move(y->h.tree.active, YARD_NAME, y->h.tree.queue, ".tmp-x"), 0);
+	scratch_write(y->h.tree.queue, "other", "new", 3);
+	assert_int_equal(linkat(y->h.tree.queue, "other", y->h.tree.archive, YARD_NAME, 0), 0);
+	assert_int_equal(place(y), AT_NOWHERE);
+	assert_int_equal(unlinkat(y->h.tree.archive, YARD_NAME, 0), 0);
+	assert_int_equal(mkdirat(y->h.tree.archive, YARD_NAME, 0700), 0);
+	assert_int_equal(place(y), AT_NOWHERE);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, yard_setup, yard_teardown)
@@ -176,6 +211,9 @@ int main(void)
 		T(beside_a_ghost_a_lock_that_a_crash_left_in_reap_is_found_there),
 		T(in_active_and_in_the_archive_is_live),
 		T(an_editors_save_is_still_the_owners_lock),
+		T(an_editors_save_is_released_as_well),
+		T(another_file_in_the_archive_releases_no_lock_that_stands),
+		T(a_link_in_the_archive_is_no_release),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,6 +192,27 @@ static void the_time_without_a_daemon_is_kept_with_the_checkpoint(void **state)
 	assert_true(d.away == 0 && d.wall == 3);
 }
 
+static void how_the_clocks_ran_is_kept_with_the_checkpoint(void **state)
+{
+	const struct registry_clock c = { .mono = 9, .boot = 2, .wall = INT64_MAX, .even = 7, .set = INT64_MIN, .boot_id = "b" };
+	struct world *w = *state;
+	struct registry_clock d;
+
+	assert_int_equal(registry_checkpoint(open_it(w), &c), 0);
+	assert_int_equal(registry_last_checkpoint(w->r, &d), 0);
+	assert_true(d.even == 7 && d.set == INT64_MIN);
+	assert_string_equal(d.boot_id, "b");
+	/* Of a version that did not look: it may have been set until then. */
+	assert_int_equal(by_hand(w, "UPDATE meta SET value = 'mono=9 boot=2 wall=3 away=4 boot_id=b' WHERE key = 'checkpoint'"),
+			 SQLITE_OK);
+	assert_int_equal(registry_last_checkpoint(w->r, &d), 0);
+	assert_true(d.even == 9 && d.set == 9 && d.away == 4);
+	assert_int_equal(by_hand(w, "UPDATE meta SET value = 'mono=9 boot=2 wall=3 away=4 even=1 boot_id=b' "
+				    "WHERE key = 'checkpoint'"),
+			 SQLITE_OK);
+	assert_int_equal(registry_last_checkpoint(w->r, &d), -EBADMSG);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
@@ -203,6 +224,7 @@ int main(void)
 		T(a_rest_of_somebodys_making_is_not_good),
 		T(whoever_has_enough_is_given_no_more),
 		T(the_time_without_a_daemon_is_kept_with_the_checkpoint),
+		T(how_the_clocks_ran_is_kept_with_the_checkpoint),
 	};
 
 	return cmocka_run_group_tests_name("leases at rest in the registry", tests, NULL, NULL);
