@@ -193,8 +193,21 @@ static void finish(struct watcher *w)
 		degraded_clear(w, TROUBLE_LOST);
 }
 
+/* At the start one may be under way when all is to be read at once: its names are found again. */
+static void drop(struct rescan *r)
+{
+	for (size_t i = r->at; i < r->n_found; i++)
+		free(r->found[i].name);
+	if ((r->phase == RESCAN_ACTIVE || r->phase == RESCAN_QUEUE) && r->fd >= 0)
+		close(r->fd);
+	free(r->found);
+	free(r->listed);
+	*r = (struct rescan){ .phase = RESCAN_NONE, .since_wall = r->since_wall };
+}
+
 static void begin(struct watcher *w)
 {
+	drop(&w->scan);
 	w->rescan = false;
 	w->scan.began = w->now.mono;
 	w->scan.began_wall = w->now.wall;

@@ -89,11 +89,12 @@ static void give_back(void *p)
 {
 	struct head *h = head_of(p);
 
-	if (h->class >= CLASSES)
+	if (h->class >= CLASSES) /* or freed it twice */
 		mistake("the daemon freed what was none of its memory");
 	used -= h->size;
 	h->next_free = unused[h->class];
 	unused[h->class] = h;
+	h->class += CLASSES;
 	memset(p, 0xa5, h->size < 64 ? h->size : 64);
 	ASAN_POISON_MEMORY_REGION(p, h->size);
 }
