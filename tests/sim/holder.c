@@ -124,7 +124,8 @@ static void release(struct holder *h)
 	truth_path(t, from);
 	(void)snprintf(to, sizeof(to), ARCHIVE "%s", t->name);
 	kernel_as(one_in(10) ? 0 : h->uid);
-	if (t->where != W_ACTIVE && t->where != W_QUEUE)
+	/* Under a name that the daemon may not have heard of it is no release. */
+	if ((t->where != W_ACTIVE && t->where != W_QUEUE) || t->strange)
 		return;
 	if (kernel_rename(from, to) == 0) {
 		kernel_note("holder %d releases %s", h->n, t->id);

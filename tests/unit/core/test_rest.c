@@ -42,13 +42,13 @@ static void any_lease(struct desk *d)
 	for (int i = LEASE_ID_SIZE - 2; i > 3; i--)
 		l->id[i] = "abcdefghijklmnopqrstuvwxyz234567"[any(32)];
 	(void)snprintf(l->name, sizeof(l->name), "lock-%s-%s-%s", any(2) ? "cli" : "k-go", any(2) ? "rosa" : "x%20y", l->id);
-	l->policy = (struct policy){ .ttl = span() + 1, .renew_grace = span(), .hibernate_after = span(),
+	l->policy = (struct policy){ .ttl = span(), .renew_grace = span(), .hibernate_after = span(),
 				     .warn_before = span(), .linger = span(), .max_ttl = span(), .max_lifetime = span(),
 				     .hibernated_retention = span(), .cpu_floor_ppm = (int64_t)any(1000000),
 				     .priority = (int)any(10), .max_priority = (int)any(10),
 				     .usage = (enum lease_usage)(1 + any(3)), .runtime = "process" };
-	if (l->policy.ttl < 1) /* never, and one */
-		l->policy.ttl = LEASE_NEVER;
+	if (l->policy.ttl == 0)
+		l->policy.ttl = 1;
 	l->uid = (uint32_t)any(UINT32_MAX);
 	l->dev = 7;
 	l->ino = any(UINT64_MAX);
