@@ -150,6 +150,14 @@ static void take_back(struct holder *h)
 	bound_changed(t);
 }
 
+/* Of what runs already it is no end. */
+static void waiter_gone(struct truth *t)
+{
+	if (t->waiter_pid > 0 && (t->state == P_NONE || t->state == P_REQUESTED || t->state == P_ADMITTED))
+		t->withdrawn = now();
+	truth_killed(&t->waiter_pid);
+}
+
 /* It crashes, is killed, forgets. */
 static void crash(struct holder *h)
 {
@@ -162,10 +170,7 @@ static void crash(struct holder *h)
 		truth_killed(&t->second.pid);
 		truth_leader_died(t);
 	}
-	if (t->waiter_pid > 0) {
-		truth_killed(&t->waiter_pid);
-		t->withdrawn = t->state == P_NONE || t->state == P_REQUESTED || t->state == P_ADMITTED ? now() : t->withdrawn;
-	}
+	waiter_gone(t);
 	if (t->work_pid > 0 && one_in(2))
 		truth_stopped(t);
 	leave(h);
@@ -324,7 +329,7 @@ void holder_all_gone(void)
 		if (t->holder && t->holder->half)
 			t->rubbish = now();
 		t->holder = NULL;
-		truth_killed(&t->waiter_pid);
+		waiter_gone(t);
 		bool led = t->leader_pid > 0 || t->second.pid > 0;
 		truth_killed(&t->second.pid);
 		if (led)
