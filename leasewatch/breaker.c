@@ -88,7 +88,8 @@ static bool parse(struct watcher *w, const char *value, struct breaker *ret)
 	}
 	if (strcmp(value, w->boot) != 0)
 		return false;
-	breaker_restarted(&b, w->away - away);
+	/* No lease was credited more than that, and who fell silent since is to be held. */
+	breaker_restarted(&b, w->away - away < one_grace(w) ? w->away - away : one_grace(w));
 	*ret = b;
 	return true;
 }

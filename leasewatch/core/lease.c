@@ -377,7 +377,7 @@ void lease_verdict(const struct lease *l, const struct judge *j, int64_t now, st
 	if (ends_by_time(l, j, now, v, &t))
 		return;
 	if (!l->warned && lease_expires(l) != LEASE_NEVER && l->policy.warn_before > 0) {
-		int64_t due = latest(lease_expires(l) - l->policy.warn_before, j->hold_until);
+		int64_t due = latest(later(lease_expires(l), -l->policy.warn_before), j->hold_until);
 		v->warn = now >= due;
 		if (!v->warn)
 			v->look_at = sooner(v->look_at, due);
