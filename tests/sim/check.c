@@ -275,7 +275,7 @@ void check_moved(void *arg, const char *from_dir, const char *name, const char *
 		t->renewed = now();
 		t->credit = world.credit;
 		bound_changed(t);
-	} else if (to == W_NOWHERE && from != W_REAP && t->holder && t->holder->half &&
+	} else if (to == W_NOWHERE && from != W_REAP && t->holder && (t->holder->half || t->state == P_NONE) &&
 		   (now() - t->made >= SEC || (world.o.faults & (F_TRICKS | F_CALLS)))) {
 		t->rubbish = now(); /* who makes it empty has a second to fill it, but not one who makes many */
 	} else if (to == W_NOWHERE && (from == W_QUEUE || from == W_ACTIVE) && t->rubbish == NEVER && !t->unsure && !t->strange &&
@@ -296,6 +296,14 @@ void check_logged(void *arg, int level, const char *line)
 	/* Its end is by the wall clock: one that was set back brings it back, for as long as it was to be at most. */
 	if (strstr(line, "is in force: nothing is destroyed"))
 		world.hold_until = later(world.hold_until, now() + HOLD_HIGH);
+	/* A daemon that was held up reads them later than it was told to. */
+	if (strstr(line, "the new settings would have ended")) {
+		struct truth *t;
+
+		world.last_reload = now();
+		LIST_FOREACH(t, &world.all, all)
+			truth_renewed(t);
+	}
 	if (strstr(line, "cannot happen") || strstr(line, "please report"))
 		broken("I4", "%s", line);
 }
