@@ -170,7 +170,7 @@ starts $C
 within 5 "with the daemon: a lease" counts 1
 id=$(id_of)
 within 5 "which the daemon knows" is "$id" active
-check "and where its warning would be" grep -q '^KLEASE_NOTICE=' "$H/env"
+within 5 "and where its warning would be" grep -q '^KLEASE_NOTICE=' "$H/env"
 until_true 5 theirs
 kill -KILL "$(monitor)"
 sleep 1
