@@ -63,8 +63,6 @@ struct rescan {
 	int fd;		    /* the folder that is being read */
 	struct newcome *found; /* in the order in which they came, once all are there */
 	size_t n_found, found_size, at;
-	uint64_t *listed;   /* the ids whose locks stand in active/: a hash table; 0 = free */
-	size_t n_listed, listed_size;
 	char id[LEASE_ID_SIZE]; /* the last lease looked at */
 };
 

@@ -24,49 +24,6 @@
 #define PAUSE LEASE_NS_PER_S
 #define PAUSE_PART 4 /* so many times as long as it took */
 
-/* Each id another one, and none is zero. */
-static uint64_t number_of(const char *id)
-{
-	uint64_t n = 0;
-
-	(void)rest_key(id, &n);
-	return n + 1;
-}
-
-static uint64_t *slot(const struct rescan *r, uint64_t number)
-{
-	size_t i = (size_t)((number * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (r->listed_size - 1);
-
-	while (r->listed[i] != 0 && r->listed[i] != number)
-		i = (i + 1) & (r->listed_size - 1);
-	return &r->listed[i];
-}
-
-/* Without memory for it the lease is looked at: that is the only use of the table. */
-static void list(struct rescan *r, const char *id)
-{
-	if (r->n_listed * 2 >= r->listed_size) {
-		struct rescan more = { .listed_size = r->listed_size ? 2 * r->listed_size : 1024 };
-		more.listed = calloc(more.listed_size, sizeof(*more.listed));
-		if (!more.listed)
-			return;
-		for (size_t i = 0; i < r->listed_size; i++)
-			if (r->listed[i] != 0)
-				*slot(&more, r->listed[i]) = r->listed[i];
-		free(r->listed);
-		r->listed = more.listed;
-		r->listed_size = more.listed_size;
-	}
-	uint64_t *s = slot(r, number_of(id));
-	r->n_listed += *s == 0;
-	*s = number_of(id);
-}
-
-static bool is_listed(const struct rescan *r, const char *id)
-{
-	return r->listed_size > 0 && *slot(r, number_of(id)) != 0;
-}
-
 static enum watch_kind kind_of(const struct rescan *r)
 {
 	return r->phase == RESCAN_ACTIVE ? WATCH_ACTIVE : WATCH_QUEUE;
@@ -106,7 +63,7 @@ static int take(void *arg, const char *name)
 		return w->broken;
 	e = id ? entry_find(w, id) : NULL;
 	if (e && w->scan.phase == RESCAN_ACTIVE && strcmp(e->l.name, name) == 0)
-		list(&w->scan, id);
+		e->seen = true;
 	else
 		scan_name(w, kind_of(&w->scan), name);
 	return w->broken;
@@ -142,8 +99,10 @@ static bool read_names(struct watcher *w)
 	for (int i = 0; i < PARTS && more && !w->broken; i++)
 		if (lease_list_part(w->scan.fd, take, w, &more) < 0)
 			more = false;
-	if (!more && w->scan.fd >= 0)
+	if (!more && w->scan.fd >= 0) {
 		close(w->scan.fd);
+		w->scan.fd = -1;
+	}
 	return more;
 }
 
@@ -167,8 +126,10 @@ static bool look_at_leases(struct watcher *w)
 
 	for (int looked = 0, i = 0; e && looked < WATCHER_SLICE && i < SKIPPED && !w->broken; i++) {
 		memcpy(r->id, e->l.id, sizeof(r->id));
+		bool seen = e->seen;
+		e->seen = false;
 		/* One whose lock stands, and whose beats nobody waits for, is looked at in its time. */
-		if (state_ended(e->l.state) || (e->l.state == ST_ACTIVE && !beat_matters(&e->l) && is_listed(r, e->l.id))) {
+		if (state_ended(e->l.state) || (e->l.state == ST_ACTIVE && !beat_matters(&e->l) && seen)) {
 			e = entry_next(w, e);
 			continue;
 		}
@@ -186,7 +147,6 @@ static void finish(struct watcher *w)
 
 	rest_unseen_due(w);
 	free(r->found);
-	free(r->listed);
 	*r = (struct rescan){ .phase = RESCAN_NONE, .since_wall = r->began_wall,
 			      .not_before = w->now.mono + (took * PAUSE_PART > PAUSE ? took * PAUSE_PART : PAUSE) };
 	if (!w->rescan)
@@ -194,20 +154,26 @@ static void finish(struct watcher *w)
 }
 
 /* At the start one may be under way when all is to be read at once: its names are found again. */
-static void drop(struct rescan *r)
+static void drop(struct watcher *w)
 {
+	struct rescan *r = &w->scan;
+
+	for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e))
+		e->seen = false;
+	for (uint32_t n = rests_next(&w->rests, 0); n != RESTS_NONE; n = rests_next(&w->rests, n + 1))
+		rests_at(&w->rests, n)->seen = false;
 	for (size_t i = r->at; i < r->n_found; i++)
 		free(r->found[i].name);
-	if ((r->phase == RESCAN_ACTIVE || r->phase == RESCAN_QUEUE) && r->fd >= 0)
+	if (r->phase != RESCAN_NONE && r->fd >= 0)
 		close(r->fd);
 	free(r->found);
-	free(r->listed);
 	*r = (struct rescan){ .phase = RESCAN_NONE, .since_wall = r->since_wall };
 }
 
 static void begin(struct watcher *w)
 {
-	drop(&w->scan);
+	if (w->scan.phase != RESCAN_NONE)
+		drop(w);
 	w->rescan = false;
 	w->scan.began = w->now.mono;
 	w->scan.began_wall = w->now.wall;

@@ -150,26 +150,33 @@ static void newcomer(struct watcher *w, enum watch_kind kind, const char *name, 
 	admit_receive(w, kind, name, &st, final);
 }
 
+/* Its own lock under another name, given by its owner: the new name counts. */
+static bool renamed(struct watcher *w, struct entry *e, const char *name, const struct lease_stat *st)
+{
+	struct lock_ref ref = lock_of(e);
+	struct lease_stat old;
+
+	if (!S_ISREG(st->mode) || st->uid != e->l.uid || st->dev != e->l.dev || st->ino != e->l.ino)
+		return false;
+	/* While its old name stands somewhere this is no new name but one link more, and anybody may have made it. */
+	if (locks_place(&w->house, &ref, &old) != AT_NOWHERE)
+		return false;
+	report_rubbish(w, st->uid, name, "is the name of that lease's lock now");
+	(void)snprintf(e->l.name, sizeof(e->l.name), "%s", name);
+	e->missed = false;
+	e->row_dirty = e->view_dirty = true;
+	entry_changed(w, e);
+	return true;
+}
+
 /* A name of a known lease where that lease's own lock does not stand: a second file with its id. */
 static void namesake(struct watcher *w, struct entry *e, int dirfd, const char *name)
 {
-	struct lock_ref ref = lock_of(e);
-	struct lease_stat st, old;
+	struct lease_stat st;
 
-	if (lease_stat(dirfd, name, &st) < 0)
+	if (lease_stat(dirfd, name, &st) < 0 || renamed(w, e, name, &st))
 		return;
-	bool own = S_ISREG(st.mode) && st.uid == e->l.uid && st.dev == e->l.dev && st.ino == e->l.ino;
-	/* While its old name stands somewhere this is no new name but one link more, and anybody may have made it. */
-	if (own && locks_place(&w->house, &ref, &old) == AT_NOWHERE) {
-		/* Its own, renamed by its owner: the new name counts. */
-		report_rubbish(w, st.uid, name, "is the name of that lease's lock now");
-		(void)snprintf(e->l.name, sizeof(e->l.name), "%s", name);
-		e->missed = false;
-		e->row_dirty = e->view_dirty = true;
-		entry_changed(w, e);
-		return;
-	}
-	if (own)
+	if (S_ISREG(st.mode) && st.uid == e->l.uid && st.dev == e->l.dev && st.ino == e->l.ino)
 		refuse_file(w, dirfd, name, st.uid, "is one more link to a lock: moved to the quarantine");
 	else if (st.size <= 1 && S_ISREG(st.mode) && st.uid == e->l.uid)
 		(void)locks_remove(dirfd, name);
@@ -236,6 +243,9 @@ void scan_name(struct watcher *w, enum watch_kind kind, const char *name)
 		/* Whatever else lies there is nobody's business but prune's, in moderation; days are ours. */
 		struct lease_stat st;
 		if ((id = lease_name_lock_id(name)) && (e = entry_find(w, id))) {
+			/* Released under another name than it had. */
+			if (strcmp(e->l.name, name) != 0 && lease_stat(w->house.tree.archive, name, &st) == 0)
+				(void)renamed(w, e, name, &st);
 			look(w, e);
 			squatter(w, e, w->house.tree.archive, name);
 		} else if (lease_stat(w->house.tree.archive, name, &st) == 0 && !(S_ISDIR(st.mode) && st.uid == w->paths.uid)) {

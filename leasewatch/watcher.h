@@ -71,6 +71,7 @@ struct entry {
 	bool misshown;		/* its state file could not be written: tried again at the next look */
 	bool row_dirty, view_dirty, touched; /* touched: on the list of what this turn changed */
 	bool missed;		/* its lock was not in active/ when its silence was to end it: the next time it does */
+	bool seen;		/* the scan under way has met its lock */
 	bool watched, polled;	/* the lock's own watch; where it is not enough, it is looked at every second */
 	int lock_error;		/* errno: why it should be watched and can't be; 0 = it can */
 	char linger_surface[LEASE_SURFACE_SIZE]; /* LINGERING: of the session that ended, for who may take it over */

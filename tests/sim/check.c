@@ -117,9 +117,7 @@ void check_may_end(struct truth *t, int64_t when, const char *by)
 	int64_t until = kept_until(t);
 	if (until == NEVER)
 		broken("I1", "%s was ended (%s) though it is held by a life", t->id, by);
-	/* A step as small as slewing may be is not told from it. */
-	int64_t slew = when - world.last_step <= t->ttl_low + HOUR ? LEASE_TICK + t->ttl_low / 1000 : 0;
-	if (when < until - slew)
+	if (when < until)
 		broken("I1", "%s was ended (%s) at %.6f though it was beaten at %.6f (ttl %.3f s): %.6f s too early", t->id, by,
 		       (double)when / SEC, (double)(until - t->ttl_low) / SEC, (double)t->ttl_low / SEC,
 		       (double)(until - when) / SEC);
@@ -326,6 +324,7 @@ static void check_state_file(struct truth *t)
 /* The daemon is about to rename something: of a lease that is just over, its lock. Its holder is back at that moment. */
 static void beaten_at_the_last_moment(void)
 {
+	struct lease_stat before, st;
 	char path[PATH_SIZE];
 	struct truth *t;
 
@@ -337,7 +336,8 @@ static void beaten_at_the_last_moment(void)
 			continue;
 		kernel_as(t->uid);
 		truth_path(t, path);
-		if (kernel_beat(path) == 0)
+		if (kernel_stat(path, &before) == 0 && kernel_beat(path) == 0 && kernel_stat(path, &st) == 0 &&
+		    st.mtime != before.mtime)
 			truth_beat(t);
 		return;
 	}

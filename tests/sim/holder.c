@@ -66,9 +66,10 @@ static void beat(struct holder *h)
 	char path[PATH_SIZE];
 	int r, how = (int)between(0, 99);
 	bool by_held = false;
-	struct lease_stat st;
+	struct lease_stat st, before;
 
 	truth_path(t, path);
+	bool there = kernel_stat(path, &before) == 0;
 	kernel_as(h->uid);
 	/* klease renew says "lost". A session's ghost would make it unclear whether what is bound to it still is. */
 	if (t->where != W_ACTIVE && (how < 60 || how >= 72 || t->record.is_session))
@@ -94,6 +95,11 @@ static void beat(struct holder *h)
 	/* A file that was its lock once, or never was. */
 	if (r < 0 || (by_held && h->held_ino != t->ino))
 		return;
+	/* Within one tick of the clock, or after it was set back by just so much: the stamp is the same, and says nothing. */
+	if (there && kernel_stat(path, &st) == 0 && st.ino == before.ino && st.mtime == before.mtime) {
+		kernel_note("holder %d beats %s to the very stamp that it had", h->n, t->id);
+		return;
+	}
 	if (t->where == W_ACTIVE) {
 		if (world.o.trace != NEVER)
 			kernel_note("holder %d beats %s (%d)", h->n, t->id, how);
@@ -124,8 +130,8 @@ static void release(struct holder *h)
 	truth_path(t, from);
 	(void)snprintf(to, sizeof(to), ARCHIVE "%s", t->name);
 	kernel_as(one_in(10) ? 0 : h->uid);
-	/* Under a name that the daemon may not have heard of it is no release. */
-	if ((t->where != W_ACTIVE && t->where != W_QUEUE) || t->strange)
+	/* Where events are lost, a name that the daemon has not heard of is no release. */
+	if ((t->where != W_ACTIVE && t->where != W_QUEUE) || (t->strange && (world.o.faults & F_TREE)))
 		return;
 	if (kernel_rename(from, to) == 0) {
 		kernel_note("holder %d releases %s", h->n, t->id);
