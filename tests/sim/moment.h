@@ -38,6 +38,7 @@ struct moment {
 	int n_kept, troubles;
 	uint64_t calls, stall_at; /* from `armed` on: there it is held up, and its first lease beaten meanwhile */
 	bool armed, kill_when_told;
+	bool last_moment; /* from `armed` on: its first lease is beaten as something is renamed, and calls count from there */
 	const char *fails; /* the call that does; NULL = none */
 	int fails_after;   /* so many of that name; then it fails once. -1: each fails */
 	int64_t ended_at;

@@ -116,6 +116,26 @@ static void a_beat_in_the_middle_of_any_turn_is_worth_a_whole_ttl(void)
 	RIGHT(call > 20);
 }
 
+static void a_beat_right_after_that_of_the_last_moment_is_worth_a_whole_ttl(void)
+{
+	struct held *h = &now.leases[0];
+
+	for (uint64_t call = 1; call < 20; call++) {
+		begin(__func__, SETTINGS);
+		now.last_moment = true;
+		now.stall_at = call;
+		at(1, make, h, TTL);
+		at(30, beat, h, 0);
+		at(85, arm, NULL, 0);
+		live(400, 0, 0, NULL);
+		RIGHT(!now.last_moment && now.calls >= call);
+		RIGHT(h->destroys == 1);
+		RIGHT(h->last_beat >= now.begun + 105 * S);
+		RIGHT(h->destroyed_at >= h->last_beat + TTL - ALMOST);
+		kernel_free();
+	}
+}
+
 static void a_hold_is_no_longer_than_it_was_to_be_though_the_clock_is_set_back_while_no_daemon_runs(void)
 {
 	struct held *h = &now.leases[0];
@@ -263,6 +283,7 @@ int main(void)
 	a_lease_that_is_over_is_not_destroyed_again();
 	a_destroy_that_waits_for_its_place_when_a_hold_comes_waits_for_its_end();
 	a_beat_in_the_middle_of_any_turn_is_worth_a_whole_ttl();
+	a_beat_right_after_that_of_the_last_moment_is_worth_a_whole_ttl();
 	a_hold_is_no_longer_than_it_was_to_be_though_the_clock_is_set_back_while_no_daemon_runs();
 	what_a_restart_has_credited_ends_with_its_leaders_life();
 	a_fresh_period_of_new_settings_is_one_period();
