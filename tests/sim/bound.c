@@ -179,7 +179,12 @@ static void look(void *arg, uint64_t birth)
 	t->watch_at = NEVER;
 	int64_t end = due(t);
 	bool up = world.down_since == NEVER && now() - world.up_since > 10 * SEC;
-	if (unheard(t) && up) {
+	/* A slow turn may have read it before it went, and tells of it at its end. */
+	if (!unheard(t) || !up) {
+		t->gone_in = 0;
+	} else if (t->gone_in == 0) {
+		t->gone_in = world.turns + 1;
+	} else if (world.turns >= t->gone_in) {
 		truth_free(t);
 		return;
 	}
