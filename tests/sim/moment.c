@@ -334,6 +334,13 @@ void fail(void *arg, uint64_t n)
 	now.fails_after = (int)n;
 }
 
+void thrash(void *arg, uint64_t one_in)
+{
+	(void)arg;
+	kernel_faults.stall = one_in;
+	kernel_faults.stall_ns = S / 10;
+}
+
 /* All works again: what failed for a moment. */
 static void mend(void *arg, uint64_t n)
 {

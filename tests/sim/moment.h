@@ -71,6 +71,7 @@ kernel_event answer_kept;      /* arg NULL: what was left unanswered */
 kernel_event kill_it, reboot;  /* arg NULL */
 kernel_event arm;	       /* arg NULL: now.stall_at counts from here */
 kernel_event fail;	       /* arg: the name of a call; after n more of it one fails */
+kernel_event thrash;	       /* arg NULL; n: one call in n takes up to a tenth of a second; 0 = none */
 kernel_event reload;	       /* arg: the new settings */
 
 #endif

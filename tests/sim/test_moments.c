@@ -193,6 +193,28 @@ static void what_a_restart_has_credited_ends_with_its_sessions_life(void)
 	kernel_free();
 }
 
+/* A clock that is read a moment after the other one has not been set: nothing that nobody has seen yet came just now. */
+static void a_host_that_thrashes_while_the_clocks_are_read_has_set_none(void)
+{
+	const int n = 4; /* of one user's, too few for the breaker */
+
+	begin(__func__, SETTINGS);
+	for (int i = 0; i < n; i++) {
+		at(1, make, &now.leases[i], 600 * S);
+		at(50, beat, &now.leases[i], 0);
+	}
+	at(60, kill_it, NULL, 0);
+	at(300, thrash, NULL, 3);
+	at(400, thrash, NULL, 0);
+	live(1800, 300, 0, NULL);
+	for (int i = 0; i < n; i++) {
+		RIGHT(now.leases[i].destroys == 1);
+		RIGHT(now.leases[i].destroyed_at >= now.leases[i].last_beat + 600 * S);
+		RIGHT(now.leases[i].destroyed_at <= now.leases[i].last_beat + 600 * S + GRACE + S);
+	}
+	kernel_free();
+}
+
 /* False: it was looked at less often. */
 static bool unseen_at(const char *moment, char *call, int look)
 {
@@ -246,6 +268,7 @@ int main(void)
 	a_fresh_period_of_new_settings_is_one_period();
 	a_leader_that_could_not_be_followed_for_want_of_memory_is_followed_later();
 	what_a_restart_has_credited_ends_with_its_sessions_life();
+	a_host_that_thrashes_while_the_clocks_are_read_has_set_none();
 	a_request_is_found_though_any_look_at_it_fails_for_want_of_memory();
 	what_its_sessions_end_has_denied_is_not_taken_up_after_a_boot();
 	return 0;
