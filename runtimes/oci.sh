@@ -17,7 +17,11 @@
 # ask ARG...: the engine's answer in out.
 ask() { out=$(engine "$@" 2>"$LEASE_DIR/said"); }
 # What the engine complained of, in line.
-said() { last_line "$(cat "$LEASE_DIR/said")"; }
+said() {
+	last_line "$(grep -v "^See '" "$LEASE_DIR/said")"
+	line=${line#Error response from daemon: }
+	line=${line#Error: }
+}
 # failed STATUS WHAT: the engine said no, was late, or is not there.
 failed() {
 	failed_status=$1
@@ -25,7 +29,7 @@ failed() {
 	[ "$failed_status" != 124 ] || later "$*: the engine did not answer in time"
 	said
 	engine_up >/dev/null 2>&1 || later "$*: the engine does not answer: $line"
-	die "$*: ${line#Error: }"
+	die "$*: $line"
 }
 
 record() { printf '%s\n' "$cid" "$home" "$below" "$pid" "$start" >"$LEASE_DIR/workload.new" && mv -f "$LEASE_DIR/workload.new" "$LEASE_DIR/workload"; }
