@@ -38,10 +38,10 @@ static int64_t add(int64_t when, int64_t by)
 	return when == NEVER ? NEVER : when + by;
 }
 
-/* Where events get lost, what its holder does is seen when its time comes. */
-static bool deaf(void)
+/* Where an event was lost, what its holder did may be seen only when its time comes; its session's, too. */
+static bool deaf(const struct truth *t)
 {
-	return world.o.faults & F_TREE;
+	return t->deaf || t->session_deaf;
 }
 
 static bool lives(const struct truth *t)
@@ -109,13 +109,13 @@ static int64_t by_reason(const struct truth *t)
 	int64_t end = t->record.is_session ? asked(t) : add(lingers, t->linger_high);
 
 	/* One that was over before it was admitted, or goes unheard, has bound nothing. */
-	if (t->session_over != NEVER && t->session_over > t->admitted && !deaf())
+	if (t->session_over != NEVER && t->session_over > t->admitted && !deaf(t))
 		end = sooner(end, latest(latest(t->session_over, world.last_reload), world.last_full) +
 					  (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
 	if (t->record.runtime[0] == '\0' || strcmp(t->record.runtime, "process") == 0)
 		end = sooner(end, t->stopped);
 	/* It may have come back before anybody looked, or been released under a name that nobody had heard of. */
-	if (!deaf() && t->where == W_ARCHIVE && !t->strange)
+	if (!deaf(t) && t->where == W_ARCHIVE && !t->strange)
 		end = sooner(end, t->released);
 	if (!t->survived)
 		end = sooner(end, t->booted);
@@ -135,18 +135,19 @@ static int64_t living(const struct truth *t)
 static int64_t due(const struct truth *t)
 {
 	int64_t since = t->since + (world.credit - t->credit_since);
-	int64_t tried = t->destroy_tried == NEVER ? -DAY : t->destroy_tried;
+	int64_t asked = t->destroy_asked == NEVER ? -DAY : t->destroy_asked;
+	int64_t full = world.acts >= ACTS_FULL ? now() : world.last_full;
 	int64_t end = NEVER;
 
 	switch ((int)t->state) {
 	case P_NONE:
-		end = since + (deaf() ? DAY : QUEUE_TIMEOUT_HIGH);
+		end = since + (deaf(t) ? DAY : QUEUE_TIMEOUT_HIGH);
 		break;
 	case P_REQUESTED:
 		end = since + QUEUE_TIMEOUT_HIGH;
 		break;
 	case P_ADMITTED:
-		end = latest(since, world.last_full) + ACT_LONGEST;
+		end = latest(since, full) + ACT_LONGEST;
 		break;
 	case P_ACTIVE:
 	case P_IDLE:
@@ -155,7 +156,7 @@ static int64_t due(const struct truth *t)
 		break;
 	case P_EXPIRED:
 	case P_FAILED:
-		end = latest(latest(latest(since, tried), world.last_full), world.hold_until) + BACKOFF_LONGEST + ACT_LONGEST;
+		end = latest(latest(latest(since, asked), full), world.hold_until) + BACKOFF_LONGEST + ACT_LONGEST;
 		break;
 	default:
 		break;

@@ -55,6 +55,8 @@
 #define RETENTION_LOW (2 * HOUR)
 #define RETENTION_HIGH (6 * HOUR)
 #define QUEUE_TIMEOUT_HIGH (10 * MINUTE)
+/* The daemon keeps to 8 acts at a time, the last two for users who have none. */
+#define ACTS_FULL 6
 #define HOLD_HIGH (20 * MINUTE) /* asked for */
 
 enum fault_class {
@@ -102,6 +104,7 @@ struct truth {
 	bool unsure;			/* its holder did to it what takes back the promise about beats */
 	bool ghost;			/* a byte that its holder left where it had been: promises nothing */
 	bool strange;			/* it has another name, which may go unheard */
+	bool deaf, session_deaf;	/* events were lost in its time, and nobody was told; in its session's */
 	bool tricky;			/* its last stamp may be credited when it is looked at */
 	int64_t saved;			/* by an editor: another inode, which has to be seen before a release counts */
 	/* what renews it */
@@ -122,7 +125,7 @@ struct truth {
 	enum public state, told;	/* told: by state/ID */
 	int64_t since, taken;		/* taken: when its lock left active/ by the daemon */
 	int64_t credit_made, credit_since, watch_at, admitted;
-	int64_t create_asked, destroy_tried; /* destroy_tried: when the last one was answered */
+	int64_t create_asked, destroy_asked;
 	uint64_t generation;
 	uint64_t gone_in;		/* the turn in which it was first seen to have gone unheard of, counted from 1; 0 = it was not */
 	bool in_registry, changed, expired_checked, destroyed;
@@ -177,6 +180,7 @@ struct world {
 	int64_t last_step;	/* somebody set the clock */
 	int64_t last_gain;	/* or it went on without us */
 	int64_t last_reload;
+	bool deaf;		/* events get lost, and nobody is told */
 	int64_t held_until;	/* the daemon is stopped */
 	int64_t breaker_until;
 	int64_t grace_until;	/* no end by silence, and while it is stopped none at all */
@@ -237,6 +241,7 @@ void truth_killed(int32_t *pid);
 void truth_leader_died(struct truth *t);
 void truth_stopped(struct truth *t);
 void truth_booted(void);
+void truth_unheard(void); /* what is done to any of them now may be told to nobody */
 void truth_taken_up(void); /* the daemon that has just ended had looked at all of them */
 void truth_make_id(char id[LEASE_ID_SIZE]);
 
@@ -269,6 +274,7 @@ void runtime_daemon_gone(void);
 void runtime_boot(void);
 void runtime_outage(int64_t for_ns);
 void runtime_stall(int64_t for_ns);
+void runtime_stray(void);
 
 /* fault.c */
 void fault_init(void);
