@@ -180,16 +180,15 @@ static void look(void *arg, uint64_t birth)
 	t->watch_at = NEVER;
 	int64_t end = due(t);
 	bool up = world.down_since == NEVER && now() - world.up_since > 10 * SEC;
-	/* A slow turn may have read it before it went, and tells of it at its end. */
-	if (!unheard(t) || !up) {
-		t->gone_in = 0;
-	} else if (t->gone_in == 0) {
-		t->gone_in = world.turns + 1;
-	} else if (world.turns >= t->gone_in) {
+	bool gone = unheard(t) && up;
+	/* A turn in the middle of which it has gone may have read it before, and tells of it at its end. */
+	if (gone && (world.waiting || (t->gone_in > 0 && world.turns >= t->gone_in))) {
 		truth_free(t);
 		return;
 	}
-	if (now() >= end && up) {
+	if (!gone || t->gone_in == 0)
+		t->gone_in = gone ? world.turns + 1 : 0;
+	if (now() >= end && up && !gone) {
 		char path[PATH_SIZE], buf[1200] = "";
 		(void)snprintf(path, sizeof(path), STATE "%s", t->id);
 		(void)kernel_read(path, buf, sizeof(buf) - 1);

@@ -353,7 +353,8 @@ void check_called(void *arg, const char *call)
 	(void)arg;
 	if (world.o.faults & F_TRICKS && strcmp(call, "renameat2") == 0 && one_in(3))
 		beaten_at_the_last_moment();
-	if (strcmp(call, "epoll_wait") != 0)
+	world.waiting = strcmp(call, "epoll_wait") == 0;
+	if (!world.waiting)
 		return;
 	/* A piece of work that is done in slices is one wake-up. */
 	/* With so much to do on so slow a host it is late by half a renew_grace, and gives one, as it says. */

@@ -33,6 +33,8 @@ void config_write(bool bad)
 			 "%s"
 			 "[surface sshd]\nlinger = %ds\n"
 			 "[profile lab]\nruntime = box\n"
+			 "[profile flaky]\nruntime = flaky\n"
+			 "[profile nowhere]\nruntime = nowhere\n"
 			 "[observe]\nevery = %ds\n"
 			 "[admission]\nqueue_timeout = %ds\nquota_leases = %s\n",
 			 seconds(TTL_LOW, TTL_HIGH), seconds(GRACE_LOW, GRACE_HIGH), seconds(2 * MINUTE, 20 * MINUTE),

@@ -172,6 +172,7 @@ static struct lease_record record(const struct held *h, int64_t ttl)
 	lease_record_init(&r);
 	memcpy(r.id, h->id, sizeof(r.id));
 	memcpy(r.surface, "test", sizeof("test"));
+	memcpy(r.profile, "lab", sizeof("lab"));
 	memcpy(r.runtime, "box", sizeof("box"));
 	r.ttl = ttl;
 	return r;
