@@ -146,9 +146,11 @@ static void session_is_over(struct truth *s, int64_t when)
 	struct truth *b;
 
 	truth_session_over(s, s->released != NEVER && !s->pam_closed);
-	LIST_FOREACH(b, &s->bound, of_session)
+	LIST_FOREACH(b, &s->bound, of_session) {
+		truth_renewed(b); /* by that life, which was in doubt until now; how long it may be has a bound of its own */
 		if (b->session_over > when)
 			b->session_over = when;
+	}
 }
 
 static void check_generation(struct truth *t, const struct ledger_row *row)
