@@ -135,13 +135,15 @@ static void outage(void)
 
 static void actor_gone(void)
 {
-	struct act_answer a = { .magic = 1 };
+	struct act_answer a;
 
 	kernel_note("the actor is gone, or mad");
-	if (one_in(2))
+	if (one_in(4)) {
 		kernel_answer_raw("", 0);
-	else
-		kernel_answer_raw(&a, (size_t)between(1, sizeof(a)));
+		return;
+	}
+	runtime_mad(&a);
+	kernel_answer_raw(&a, one_in(8) ? (size_t)between(1, sizeof(a) - 1) : sizeof(a));
 }
 
 /* A network drive, a proxy, an agent's service: everybody falls silent. */
