@@ -74,6 +74,7 @@ host_pids() { cat "/sys/fs/cgroup/"*"/lxc.payload.lease-$ID-$GEN/cgroup.procs" 2
 drop_copy() { i image delete "leasewatch-$ID-$GEN" >/dev/null; }
 image_dir() { echo "$W/engine/i/containers/lease-$ID-$GEN/state"; }
 extra() {
+	while_busy
 	fresh
 	check "storage that the pool can't limit is refused" eval 'with LEASE_PROFILE_STORAGE=1073741824 exits 1 create && complains "limit storage"'
 	checked_inventory "and nothing is left of it"

@@ -44,6 +44,7 @@ remove_behind() { l destroy -f -n "lease-$ID-$GEN" >/dev/null 2>&1; }
 host_pids() { cat /sys/fs/cgroup/*/"lxc.payload.lease-$ID-$GEN/cgroup.procs" 2>/dev/null | sort -un | tr '\n' ' '; }
 drop_copy() { rm -rf "$W/engine/lxc/copy-$ID-$GEN"; }
 extra() {
+	while_busy
 	fresh
 	check "storage can't be limited, which is said" eval 'with LEASE_PROFILE_STORAGE=1073741824 exits 1 create && complains "limit storage"'
 	checked_inventory "and nothing is left of it"
