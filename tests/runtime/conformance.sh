@@ -397,7 +397,7 @@ BOOT=$(cat /proc/sys/kernel/random/boot_id)
 chmod 755 "$W"
 # Whoever it runs as must be able to reach it.
 mkdir "$W/runtimes" && cp "$RUNTIME" "$W/runtimes/$NAME"
-for shared in "${RUNTIME%/*}"/*.sh "${RUNTIME%/*}"/../*.sh; do [ ! -e "$shared" ] || cp "$shared" "$W/"; done
+for shared in "${RUNTIME%/*}"/*.sh "${RUNTIME%/*}"/../*.sh "${RUNTIME%/*}"/*-helper "${RUNTIME%/*}"/../*-helper; do [ ! -e "$shared" ] || cp "$shared" "$W/"; done
 RUNTIME=$W/runtimes/$NAME
 if [ "$NAME" = process ]; then
 	if [ -x "$KEEPER" ]; then
