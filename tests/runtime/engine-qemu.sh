@@ -26,10 +26,10 @@ guest_init() {
 	fi
 	busybox stty -F /dev/ttyS1 raw -echo 115200
 	exec 3<>/dev/ttyS1
-	while read -r line <&3; do
+	while read -r token line <&3; do
 		echo "$line" | busybox base64 -d >/asked
 		said=$(/bin/sh /asked 2>&1 </dev/null; echo "~$?")
-		{ echo "$said" | busybox base64 | tr -d '\n'; echo .; } >&3
+		{ echo "$token"; echo "$said" | busybox base64; } | tr -d '\n' | busybox sed 's/$/./' >&3
 	done
 	INIT
 }
@@ -37,14 +37,23 @@ guest_init() {
 line_run() {
 	cat <<-'RUN'
 	#!/usr/bin/perl
-	use strict; use warnings; use IO::Socket::UNIX; use MIME::Base64;
+	use strict; use warnings; use IO::Socket::UNIX; use IO::Select; use MIME::Base64;
 	my $line = IO::Socket::UNIX->new(Peer => shift) or die "no line: $!\n";
-	my $command = join ' ', map { s/'/'\\''/g; "'$_'" } @ARGV;
-	print $line encode_base64($command, ''), "\n";
-	$line->flush;
-	my $said = '';
-	until ($said =~ /\.\r?\n/) { sysread($line, $said, 4096, length $said) or die "it hung up\n"; }
-	$said = decode_base64($said);
+	my ($ready, $said) = (IO::Select->new($line), '');
+	# A command to which that answer belongs; 0 seconds: for as long as it takes.
+	sub ask {
+		my ($token, $command, $seconds) = @_;
+		syswrite $line, "$token " . encode_base64($command, '') . "\n";
+		while ($ready->can_read($seconds || undef)) {
+			sysread($line, $said, 4096, length $said) or die "it hung up\n";
+			return decode_base64($1) if $said =~ /\Q$token\E([^.]*)\./;
+		}
+		return undef;
+	}
+	# What comes before it listens is lost: asked until it answers.
+	my $tries = 10;
+	until (defined ask("$$-a$tries-", ':', 0.5)) { $tries-- or die "nobody listens\n"; }
+	$said = ask("$$-run-", join(' ', map { s/'/'\\''/g; "'$_'" } @ARGV), 0);
 	$said =~ s/~(\d+)\n*\z// or die "no status\n";
 	my $status = $1;
 	print $said;
