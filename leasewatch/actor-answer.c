@@ -235,6 +235,7 @@ static const struct {
     [ACT_CREATE] = {parse_place, NULL},
     [ACT_STAT] = {parse_stat, "state"},
     [ACT_HIBERNATE] = {parse_hibernate, "hibernated"},
+    [ACT_RESUME] = {parse_place, NULL},
     [ACT_LIST] = {parse_list, NULL},
     [ACT_ENTER] = {parse_enter, NULL},
 };

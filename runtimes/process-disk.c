@@ -119,6 +119,7 @@ static bool can_go(const struct workload *w, const struct members *l, struct own
 	for (size_t i = 0; i < l->n; i++) {
 		int32_t pid = l->m[i].p.pid;
 		const char *what = NULL;
+		uint64_t start;
 		struct owner o = {.uid = (uid_t)-1};
 
 		process_name(pid, name);
@@ -128,7 +129,8 @@ static bool can_go(const struct workload *w, const struct members *l, struct own
 			what = "is on a terminal";
 		else if (!below_keeper(w, pid))
 			what = "has come in from outside";
-		if (what) {
+		/* What has ended since needs no image. */
+		if (what && lease_process_stat(pid, &start, NULL, NULL) == 0 && start == l->m[i].p.start) {
 			snprintf(why, WHY_SIZE, "pid %" PRId32 " %s %s", pid, name, what);
 			return false;
 		}

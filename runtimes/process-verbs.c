@@ -19,6 +19,16 @@ int verb_failed(const char *what, int error)
 	return EXIT_FAILED;
 }
 
+/* After a reboot nothing of it is left, whatever has its numbers now, but what is on disk. */
+static bool record_of_now(const struct request *r, struct workload *w)
+{
+	if (!strcmp(w->boot, r->boot))
+		return true;
+	memcpy(w->boot, r->boot, sizeof w->boot);
+	w->keeper.start = 0;
+	return w->disk;
+}
+
 int take_record(const struct request *r, struct workload *ret)
 {
 	int e = r->dir < 0 ? -ENOENT : record_read(r->dir, ret);
@@ -32,8 +42,7 @@ int take_record(const struct request *r, struct workload *ret)
 		    ret->uid);
 		return EXIT_FAILED;
 	}
-	/* After a reboot nothing of it is left, whatever has its numbers now. */
-	return strcmp(ret->boot, r->boot) ? EXIT_ABSENT : EXIT_DONE;
+	return record_of_now(r, ret) ? EXIT_DONE : EXIT_ABSENT;
 }
 
 /* A way works when its folder can be made; says nothing about moving. */
@@ -346,7 +355,7 @@ static int list_one(const struct request *r, const char *name, int dir)
 		say("%s: its record can't be read", name);
 		return e;
 	}
-	if (!strcmp(w.boot, r->boot)) {
+	if (record_of_now(r, &w)) {
 		e = members_find(&w, r->work, false, &l);
 		state = state_of(&w, &l, dir);
 		members_free(&l);

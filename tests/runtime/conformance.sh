@@ -18,6 +18,8 @@ W=$(mktemp -d "${TMPDIR:-/tmp}/lease-conformance.XXXXXX") || exit 1
 
 # shellcheck source=tests/runtime/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/runtime/disk.sh
+. "$(dirname "$0")/disk.sh"
 
 verbs_of_every_runtime() {
 	check "capabilities says its protocol" exits 0 capabilities
@@ -374,6 +376,7 @@ all_of_process() {
 	stubborn
 	moved_away
 	guarding
+	[ "$RUN_UID" != 0 ] || to_disk
 }
 
 prepare() { # RUN_UID LEASE_UID

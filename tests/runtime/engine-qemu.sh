@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # engine-qemu.sh: qemu-system-x86_64 for conformance.sh: a VM whose whole system is a kernel and busybox, with a shell on its second
 # serial line. KERNEL: a bzImage with its serial console built in.
-# shellcheck disable=SC2016,SC2034,SC2154
+# shellcheck disable=SC2013,SC2016,SC2034,SC2154
 
 # It boots, under an emulated processor.
 begins=400 wanted_cpu=1500 wanted_memory=134217728
@@ -62,8 +62,9 @@ line_run() {
 }
 engine_up() {
 	local kernel
-	command -v qemu-system-x86_64 >/dev/null && command -v qemu-img >/dev/null || { why="qemu-system-x86 or qemu-utils is not installed"; return 77; }
-	command -v busybox >/dev/null && command -v cpio >/dev/null || { why="busybox-static or cpio is not installed"; return 77; }
+	for kernel in qemu-system-x86_64 qemu-img busybox cpio perl; do
+		command -v $kernel >/dev/null || { why="$kernel is not installed"; return 77; }
+	done
 	kernel=$(kernel_here) || { why="no kernel for a guest: KERNEL names none"; return 77; }
 	cp "$kernel" "$W/vmlinuz" || return 1
 	busybox_root "$W/rootfs"
