@@ -17,7 +17,11 @@
 # ask ARG...: the engine's answer in out.
 ask() { out=$(engine "$@" 2>"$LEASE_DIR/said"); }
 # What the engine complained of, in line.
-said() { last_line "$(cat "$LEASE_DIR/said")"; }
+said() {
+	last_line "$(grep -v "^See '" "$LEASE_DIR/said")"
+	line=${line#Error response from daemon: }
+	line=${line#Error: }
+}
 # failed STATUS WHAT: the engine said no, was late, or is not there.
 failed() {
 	failed_status=$1
@@ -25,7 +29,7 @@ failed() {
 	[ "$failed_status" != 124 ] || later "$*: the engine did not answer in time"
 	said
 	engine_up >/dev/null 2>&1 || later "$*: the engine does not answer: $line"
-	die "$*: ${line#Error: }"
+	die "$*: $line"
 }
 
 record() { printf '%s\n' "$cid" "$home" "$below" "$pid" "$start" >"$LEASE_DIR/workload.new" && mv -f "$LEASE_DIR/workload.new" "$LEASE_DIR/workload"; }
@@ -91,16 +95,51 @@ frozen() {
 } 2>/dev/null
 thawed() { ! frozen; }
 
+# What the verbs below ask of the engine, by commands. A driver may have its own instead: each ends as `ask` does.
+#
+# do_inspect: out is ID|STATUS|PID|LABEL id|LABEL generation|HOME, or "" when there is no such workload.
+do_inspect() {
+	! ask container inspect --format "$inspect_format|$home_format" "$name" || return 0
+	mv -f "$LEASE_DIR/said" "$LEASE_DIR/said.look"
+	ask ps --all --quiet --filter "name=^$name\$" || failed $? "asking for $name"
+	[ -n "$out" ] || return 0
+	mv -f "$LEASE_DIR/said.look" "$LEASE_DIR/said"
+	failed 1 "asking for $name"
+}
+inspect_format='{{.Id}}|{{.State.Status}}|{{.State.Pid}}|{{index .Config.Labels "leasewatch.id"}}|{{index .Config.Labels "leasewatch.generation"}}'
+do_pause() { ask pause "$cid"; }
+do_unpause() { ask unpause "$cid"; }
+do_start() { ask start "$cid"; }
+do_stop() { ask stop --time 0 "$cid"; }
+do_remove() { ask rm --force --volumes $remove_options "$1"; }
+do_commit() { ask image inspect --format '{{.Id}}' "$1:$2" || ask commit "$cid" "$1:$2"; }
+# NAME|STATUS, a line a workload.
+do_list() { engine ps --all --filter label=leasewatch.id --format '{{.Names}}|{{.Status}}'; }
+# Sets core: a number of cores as engines take it, from LEASE_PROFILE_CPU's thousandths.
+cores() {
+	core=$((LEASE_PROFILE_CPU % 1000 + 1000))
+	core=$((LEASE_PROFILE_CPU / 1000)).${core#1}
+}
+do_run() {
+	set -- run --detach --name "$name" --restart no --pull "${LEASE_PROFILE_PULL:-never}" --label "leasewatch.id=$LEASE_ID" \
+		--label "leasewatch.generation=$LEASE_GENERATION" --label "leasewatch.uid=${LEASE_UID:-}"
+	[ -z "${LEASE_PROFILE_CPU:-}" ] || { cores && set -- "$@" --cpus "$core"; }
+	[ -z "${LEASE_PROFILE_MEMORY:-}" ] || set -- "$@" --memory "$LEASE_PROFILE_MEMORY"
+	[ -z "${LEASE_PROFILE_STORAGE:-}" ] || set -- "$@" --storage-opt "size=$LEASE_PROFILE_STORAGE"
+	case ${LEASE_PROFILE_NET:-engine} in
+	engine) ;;
+	*) set -- "$@" --network "$LEASE_PROFILE_NET" ;;
+	esac
+	set -- "$@" -- "$LEASE_PROFILE_IMAGE"
+	[ -z "${LEASE_PROFILE_COMMAND:-}" ] || set -- "$@" /bin/sh -c "$LEASE_PROFILE_COMMAND"
+	ask "$@"
+}
+
 # look: asks the engine. status is its word, "" when there is no such workload; the record is as the engine says.
 look() {
 	status=
-	if ! ask container inspect --format "{{.Id}}|{{.State.Status}}|{{.State.Pid}}|{{index .Config.Labels \"leasewatch.id\"}}|{{index .Config.Labels \"leasewatch.generation\"}}|$home_format" "$name"; then
-		mv -f "$LEASE_DIR/said" "$LEASE_DIR/said.look"
-		ask ps --all --quiet --filter "name=^$name\$" || failed $? "asking for $name"
-		[ -n "$out" ] || return 0
-		mv -f "$LEASE_DIR/said.look" "$LEASE_DIR/said"
-		failed 1 "asking for $name"
-	fi
+	do_inspect
+	[ -n "$out" ] || return 0
 	recall
 	look_cid=$cid look_below=$below
 	IFS='|' read -r cid status pid look_id look_generation home <<-ANSWER
@@ -131,31 +170,17 @@ verb_capabilities() {
 	[ -z "$why" ] || echo "why=$why"
 }
 
-# Sets core: a number of cores as engines take it, from LEASE_PROFILE_CPU's thousandths.
-cores() {
-	core=$((LEASE_PROFILE_CPU % 1000 + 1000))
-	core=$((LEASE_PROFILE_CPU / 1000)).${core#1}
+# Removes what is there under our name, and keeps what was said last.
+remove() {
+	mv "$LEASE_DIR/said" "$LEASE_DIR/said.kept"
+	do_remove "$name"
+	mv "$LEASE_DIR/said.kept" "$LEASE_DIR/said"
 }
-run() {
-	set -- run --detach --name "$name" --restart no --pull "${LEASE_PROFILE_PULL:-never}" --label "leasewatch.id=$LEASE_ID" \
-		--label "leasewatch.generation=$LEASE_GENERATION" --label "leasewatch.uid=${LEASE_UID:-}"
-	[ -z "${LEASE_PROFILE_CPU:-}" ] || { cores && set -- "$@" --cpus "$core"; }
-	[ -z "${LEASE_PROFILE_MEMORY:-}" ] || set -- "$@" --memory "$LEASE_PROFILE_MEMORY"
-	[ -z "${LEASE_PROFILE_STORAGE:-}" ] || set -- "$@" --storage-opt "size=$LEASE_PROFILE_STORAGE"
-	case ${LEASE_PROFILE_NET:-engine} in
-	engine) ;;
-	*) set -- "$@" --network "$LEASE_PROFILE_NET" ;;
-	esac
-	set -- "$@" -- "$LEASE_PROFILE_IMAGE"
-	[ -z "${LEASE_PROFILE_COMMAND:-}" ] || set -- "$@" /bin/sh -c "$LEASE_PROFILE_COMMAND"
-	ask "$@"
-}
-remove() { engine rm --force --volumes $remove_options "$1" >/dev/null 2>"$LEASE_DIR/said.remove"; }
 verb_create() {
 	no_process
 	[ -n "${LEASE_PROFILE_IMAGE:-}" ] || die "the profile names no image"
 	# Left half made by one that was cut short, or made already.
-	if run; then create_status=0; else create_status=$?; fi
+	if do_run; then create_status=0; else create_status=$?; fi
 	if [ $create_status != 0 ] && grep -q 'already in use' "$LEASE_DIR/said"; then
 		look
 		case $status in
@@ -164,7 +189,7 @@ verb_create() {
 		esac
 		if [ $create_status != 0 ]; then
 			remove "$name"
-			if run; then create_status=0 cid=$out; else create_status=$?; fi
+			if do_run; then create_status=0 cid=$out; else create_status=$?; fi
 		fi
 	elif [ $create_status = 0 ]; then
 		cid=$out
@@ -234,7 +259,7 @@ verb_hibernate() {
 	probe_once
 	if [ -n "$disk" ]; then to_disk; else
 		[ -n "$freezes" ] || die "can't hibernate: $why"
-		ask pause "$cid" || failed $? "freezing it"
+		do_pause || failed $? "freezing it"
 		within 2000 frozen || die "the engine says that it is frozen, and it is not"
 		echo hibernated=frozen
 	fi
@@ -253,13 +278,13 @@ to_disk() {
 	spend_all
 	mv "$LEASE_DIR/said" "$LEASE_DIR/said.dump"
 	look
-	mv "$LEASE_DIR/said.dump" "$LEASE_DIR/said"
 	case $status in
 	'') gone ;;
-	paused) engine unpause "$cid" >/dev/null 2>&1 ;;
+	paused) do_unpause ;;
 	running) ;;
 	*) if dumped; then say_disk && return 0; fi ;;
 	esac
+	mv "$LEASE_DIR/said.dump" "$LEASE_DIR/said"
 	rm -f "$LEASE_DIR/dumping"
 	undump
 	failed $dump_status "the dump failed and it runs on"
@@ -269,7 +294,7 @@ verb_resume() {
 	recall && alive || look
 	if alive; then
 		if frozen; then
-			ask unpause "$cid" || failed $? "thawing it"
+			do_unpause || failed $? "thawing it"
 			within 2000 thawed || die "the engine says that it runs, and it is still frozen"
 		fi
 		return 0
@@ -287,6 +312,7 @@ verb_resume() {
 		die "the hibernated image is lost"
 	fi
 	if restore; then restore_status=0; else restore_status=$?; fi
+	[ $restore_status != 0 ] || [ -n "$below" ] || look
 	if [ $restore_status = 0 ] && within 3000 alive; then
 		rm -f "$LEASE_DIR/image" "$LEASE_DIR/dumping"
 		undump
@@ -300,25 +326,23 @@ verb_resume() {
 	# One that ran out of time is tried again from the same image.
 	[ $restore_status != 124 ] || failed 124 "resuming it"
 	said
-	[ "$status" != running ] || ask stop --time 0 "$cid"
+	[ "$status" != running ] || do_stop
 	image_aside "$image" || die "its image can't be resumed from, nor be put aside: $line"
-	cold "its image can't be resumed from (kept as image.failed-$image_n): $line"
+	cold "its image can't be resumed from$image_kept: $line"
 }
 # cold WHY: it begins anew, and its memory is lost.
 cold() {
-	ask start "$cid" || failed $? "starting it"
+	do_start || failed $? "starting it"
 	look
 	rm -f "$LEASE_DIR/dumping"
 	printf '%s: %s\n' "$me" "$*" >&2
 	echo cold=yes
 }
 
-copy_name() { copy=localhost/leasewatch/$LEASE_ID:$LEASE_GENERATION; }
 verb_snapshot() {
 	look
 	[ -n "$status" ] || gone
-	copy_name
-	ask image inspect --format '{{.Id}}' "$copy" || ask commit "$cid" "$copy" || failed $? "copying it"
+	do_commit "localhost/leasewatch/$LEASE_ID" "$LEASE_GENERATION" || failed $? "copying it"
 }
 
 verb_destroy() {
@@ -328,7 +352,7 @@ verb_destroy() {
 			return 0
 		fi
 	fi
-	if ask rm --force --volumes $remove_options "$cid"; then destroy_status=0; else destroy_status=$?; fi
+	if do_remove "$cid"; then destroy_status=0; else destroy_status=$?; fi
 	if [ $destroy_status != 0 ]; then
 		mv "$LEASE_DIR/said" "$LEASE_DIR/said.remove"
 		look
@@ -340,7 +364,7 @@ verb_destroy() {
 }
 
 verb_list() {
-	list_out=$(engine ps --all --filter label=leasewatch.id --format '{{.Names}}|{{.Status}}') || {
+	list_out=$(do_list) || {
 		[ $? != 124 ] && engine_up >/dev/null 2>&1 || later "the engine does not answer"
 		die "the engine does not list its containers"
 	}

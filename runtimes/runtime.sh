@@ -189,11 +189,12 @@ image_seal() {
 image_sealed() { [ -s "$LEASE_DIR/image" ]; }
 # image_good FOLDER: nothing of it is lost.
 image_good() { [ -d "$1" ] && [ "$(image_list "$1")" = "$(cat "$LEASE_DIR/image")" ]; }
-# image_aside FOLDER: kept, for people, as LEASE_DIR/image.failed-N.
+# image_aside FOLDER: kept, for people, as LEASE_DIR/image.failed-N. Sets image_kept, which says so.
 image_aside() {
 	image_n=1
 	while [ -e "$LEASE_DIR/image.failed-$image_n" ]; do image_n=$((image_n + 1)); done
 	rm -f "$LEASE_DIR/image"
+	image_kept=" (kept as image.failed-$image_n)"
 	mv "$1" "$LEASE_DIR/image.failed-$image_n"
 }
 

@@ -67,6 +67,8 @@ to_disk() {
 	check "to disk again is done, and the image is as it was" eval 'at_rest disk && sums | cmp -s - "$W/sums"'
 	check "nobody but root can read it" eval '[ "$(stat -c %a.%U "$DIR")" = 700.root ] && ! find "$DIR/image" ! -user root | grep -q .'
 	C=$(count)
+	# Until the dead has been buried nobody gets it.
+	within 50 eval '[ ! -e /proc/$PID ]'
 	if somebody "$PID"; then
 		check "while another has its number, it is for later" eval 'exits 75 resume && complains "another"'
 		kill -9 "$PID"

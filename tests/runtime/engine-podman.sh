@@ -55,8 +55,40 @@ remove_behind() { p rm --force --time 0 "lease-$ID-$GEN" >/dev/null 2>&1; }
 host_pids() { p top "lease-$ID-$GEN" hpid 2>/dev/null | sed 1d | tr '\n' ' '; }
 drop_copy() { p rmi "localhost/leasewatch/$ID:$GEN" >/dev/null; }
 image_dir() { echo "$(ours '{{.StaticDir}}')/checkpoint"; }
+rootless() {
+	local AS="setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups" home=$W/engine/home old=("${ENV[@]}") WORK=$W/engine/user
+	section="$NAME, nobody: "
+	mkdir "$home" "$WORK" && mkdir -m 700 "$home/run" && chown -R "$NOBODY" "$home" "$WORK"
+	ENV=("HOME=$home" "XDG_RUNTIME_DIR=$home/run" "LEASE_RUNTIME_CONF=$W/engine/containers.conf"
+		LEASE_PROFILE_IMAGE=localhost/busybox:1 LEASE_PROFILE_COMMAND=/work LEASE_PROFILE_NET=none)
+	as_nobody() { (cd / && $AS env -i PATH="$PATH" "${ENV[@]}" CONTAINERS_CONF="$W/engine/containers.conf" podman "$@"); }
+	chmod 644 "$W/rootfs.tar" "$W/engine/containers.conf"
+	if ! as_nobody import "$W/rootfs.tar" busybox:1 >"$W/up" 2>&1; then
+		skip "podman without root" "$(tail -n 1 "$W/up")"
+	else
+		RUN_UID=$NOBODY LEASE_UID=$NOBODY
+		# As klease has them in a user's session.
+		counter() { rt enter && mapfile -t words < <(sed -n 's/^word=//p' "$W/out") && (cd / && $AS env -i "${ENV[@]}" "${words[@]}" cat /count); }
+		fresh
+		check "capabilities say how it hibernates, and why" eval 'exits 0 capabilities && says "hibernate=(none|frozen)" && says "why=.*without root.*"'
+		fresh
+		check "create succeeds" exits 0 create
+		check "and says which tree to watch" says 'tree=[0-9]+:[0-9]+'
+		check "create again as well" eval 'exits 0 create && state_is running'
+		check "its counter runs" within 50 past 3
+		check "list has it" listed running
+		[ -e /sys/fs/cgroup/cgroup.controllers ] || check "what can't be hibernated says why" eval 'exits 1 hibernate && complains "without root"'
+		check "resume of a running one is done" exits 0 resume
+		check "destroy ends it" eval 'exits 0 destroy && state_is absent'
+		check "destroy again is done" exits 0 destroy
+		check "limits that would not hold are refused" eval '[ -e /sys/fs/cgroup/cgroup.controllers ] || with LEASE_PROFILE_CPU=500 exits 1 create'
+	fi
+	as_nobody system reset --force >/dev/null 2>&1
+	RUN_UID=0 LEASE_UID=0 ENV=("${old[@]}")
+}
 extra() {
 	fresh
 	check "storage that can't be limited is refused" eval 'with LEASE_PROFILE_STORAGE=1073741824 exits 1 create && complains size'
 	checked_inventory "and nothing is left of it"
+	rootless
 }

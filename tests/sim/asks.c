@@ -15,6 +15,7 @@ struct asked {
 	uint32_t uid;
 	int64_t made, credit, until; /* until: a hold's end, by world time */
 	int32_t pid;
+	bool crossed; /* another hold was asked for or lifted before it was answered: which of them counts is not known */
 	SLIST_ENTRY(asked) free;
 };
 
@@ -61,7 +62,7 @@ static void taken(struct asked *q, struct truth *t)
 {
 	switch ((int)q->ask.verb) {
 	case ASK_HOLD:
-		world.hold_sure = q->until;
+		world.hold_sure = q->crossed ? -DAY : q->until;
 		world.hold_from = now();
 		world.hold_until = now() + q->ask.ttl;
 		break;
@@ -196,15 +197,28 @@ static void ask_exec(struct asked *q)
 		q->ask.process.start++; /* a lie, or a number that is another's by now */
 }
 
+static bool holds(const struct asked *q)
+{
+	return q->n != 0 && (q->ask.verb == ASK_HOLD || q->ask.verb == ASK_UNHOLD);
+}
+
 /* Root's alone; nobody's end by time comes while it lasts. */
 static void ask_hold(struct asked *q)
 {
+	bool crossed = false;
+
 	q->uid = 0;
 	q->t = NULL;
 	q->ask.lease[0] = '\0';
 	q->ask.verb = one_in(3) ? ASK_UNHOLD : one_in(3) ? ASK_BREAKER_RELEASE : ASK_HOLD;
 	q->ask.ttl = q->ask.verb == ASK_HOLD ? between(1, HOLD_HIGH / MINUTE) * MINUTE : 0;
 	q->until = now() + q->ask.ttl;
+	if (q->ask.verb == ASK_BREAKER_RELEASE)
+		return;
+	for (struct asked *o = pool; o < pool + n_asked; o++)
+		if (o != q && holds(o))
+			o->crossed = crossed = true;
+	q->crossed = crossed;
 	world.hold_sure = -DAY; /* until the answer says so */
 	if (q->ask.verb == ASK_HOLD)
 		world.hold_until = now() + DAY; /* until its answer says when */
