@@ -4,10 +4,10 @@
  *	keeper [-s] [-u UID] GATE ID COMMAND [ARGUMENT…]
  *	keeper vfork
  *
- * -s: in a session of its own. Becomes UID, a child subreaper that ignores the terminal's signals; waits for a byte on the FIFO named GATE
- * ("-": doesn't wait; end of file without a byte: nothing runs); runs COMMAND with KLEASE_ID=ID; waits until
- * it has no child left, and exits with COMMAND's status. vfork: a process that nothing stops, since the child
- * that it waits for in the kernel never goes on.
+ * -s: in a session of its own. Becomes UID, a child subreaper that ignores the terminal's signals; waits for a
+ * byte on the FIFO named GATE ("-": doesn't wait; end of file without a byte: nothing runs); runs COMMAND with
+ * KLEASE_ID=ID; waits until it has no child left, and exits with COMMAND's status. vfork: a process that
+ * nothing stops, since the child that it waits for in the kernel never goes on.
  */
 #include <err.h>
 #include <errno.h>
