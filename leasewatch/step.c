@@ -328,6 +328,8 @@ static void write_view(struct watcher *w, struct entry *e)
 	}
 	view_of(&e->l, w->now.mono, w->now.wall, held, &v);
 	degraded_lease(e, v.degraded);
+	if (!e->l.record.is_session)
+		runtime_words(w, e->l.policy.runtime, v.can);
 	if (registry_history(w->registry, e->l.id, VIEW_HISTORY, rows, &n) < 0)
 		n = 0;
 	for (int i = 0; i < n; i++) {
@@ -335,6 +337,8 @@ static void write_view(struct watcher *w, struct entry *e)
 		memcpy(s.from, rows[i].from, sizeof(s.from));
 		memcpy(s.to, rows[i].to, sizeof(s.to));
 		memcpy(s.why, rows[i].why, sizeof(s.why));
+		if (strncmp(s.why, COLD_WORDS, strlen(COLD_WORDS)) == 0)
+			memcpy(v.cold, s.why, sizeof(v.cold));
 		view_step_add(&v, &s);
 	}
 	int r = statefile_put(w->house.state, &v);
