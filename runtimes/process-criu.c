@@ -68,6 +68,9 @@ static int raise_caps(void)
 
 static int become(const struct owner *o)
 {
+	/* root's processes have all that it has, and so has it. */
+	if (o->uid == 0)
+		return 0;
 	if (prctl(PR_SET_KEEPCAPS, 1) < 0 || setgroups(o->n_groups, o->groups) < 0 ||
 	    setresgid(o->gid, o->gid, o->gid) < 0 || setresuid(o->uid, o->uid, o->uid) < 0)
 		return -errno;
@@ -146,9 +149,9 @@ static int wait_for(pid_t pid, int limit)
 int criu_run(const struct criu *c, bool dump, char why[WHY_SIZE])
 {
 	char images[32], tree[16];
-	const char *argv[16] = {"criu", dump ? "dump" : "restore", "--unprivileged", c->w ? "-v1" : "-v4", "-D", images,
-			  "--manage-cgroups=ignore", "--file-locks"};
-	int log = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), n = 8, r;
+	const char *argv[16] = {"criu", dump ? "dump" : "restore", c->w ? "-v1" : "-v4", "-D", images, "--manage-cgroups=ignore",
+				"--file-locks"};
+	int log = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), n = 7, r;
 	pid_t pid;
 
 	why[0] = '\0';
@@ -156,6 +159,8 @@ int criu_run(const struct criu *c, bool dump, char why[WHY_SIZE])
 		return -errno;
 	snprintf(images, sizeof images, "/proc/self/fd/%d", c->images);
 	snprintf(tree, sizeof tree, "%" PRId32, c->root);
+	if (c->owner->uid != 0)
+		argv[n++] = "--unprivileged";
 	if (dump) {
 		/* Nothing ends before what was written has been looked at. */
 		argv[n++] = "--leave-stopped";

@@ -78,7 +78,7 @@ int verb_capabilities(struct request *r)
 	for (enum mode m = MODE_CGROUP2; m <= MODE_SUBREAPER; m++) {
 		if (!mode_allowed(r, m) || !mode_works(m))
 			continue;
-		printf("protocol=1\nhibernate=%s\nsnapshot=no\nenter=yes\nisolation=%s\n",
+		printf("protocol=1\nhibernate=%s\nsnapshot=no\nenter=yes\nadopts=yes\nisolation=%s\n",
 		       disk_works(r, why) ? "disk" : "frozen", mode_name(m));
 		if (why[0])
 			printf("why=%s\n", why);
