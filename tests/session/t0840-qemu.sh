@@ -3,6 +3,7 @@
 # and gone when it is over. KERNEL: what it boots.
 . "$(dirname "$0")/lib.sh"
 world system
+work=$STATE/work
 for tool in qemu-system-x86_64 qemu-img busybox cpio; do
 	command -v $tool >/dev/null || { skip "a lease that is a virtual machine" "no $tool"; finish; }
 done
@@ -41,7 +42,7 @@ daemon || finish
 vms() { pgrep -f "guest=lease-$1-" >/dev/null; }
 no_vms() { ! vms "$1"; }
 ask() { printf '#leasewatch 1\nverb=%s\nlease=%s\n' "$1" "$2" | put queue "ask-$(new_id)"; }
-console() { cat "$STATE"/work/qemu/"$1".*/console 2>/dev/null; }
+console() { cat "$work"/qemu/"$1".*/console 2>/dev/null; }
 counted() {
 	local n
 	n=$(console "$1" | tr -d '\r' | sed -n 's/^count \([0-9]*\)\.$/\1/p' | tail -n 1)
@@ -80,7 +81,7 @@ starts "$(pgrep -f "guest=lease-$id-")"
 beat "$id"
 ask hibernate "$id"
 within 20 "once more to disk" is "$id" hibernated
-printf rot | dd of="$(echo "$STATE"/work/qemu/"$id".*/image/state)" bs=1 seek=70000 conv=notrunc status=none
+printf rot | dd of="$(echo "$work"/qemu/"$id".*/image/state)" bs=1 seek=70000 conv=notrunc status=none
 beat "$id"
 within 20 "with a damaged image it wakes all the same" is "$id" active
 check "… and its owner is told that its memory was lost" sh -c "grep -q '$id: .*memory' '$W/daemon.log'"
@@ -89,5 +90,5 @@ starts "$(pgrep -f "guest=lease-$id-")"
 within 60 "silence ends it" absent "$id"
 within 20 "and the machine is gone" no_vms "$id"
 within 20 "to the end" is "$id" reaped
-check "nothing of it is left" sh -c "! ls -d '$STATE'/work/qemu/$id.* 2>/dev/null && ! find /sys/fs/cgroup -name '$id.*' | grep ."
+check "nothing of it is left" sh -c "! ls -d '$work'/qemu/$id.* 2>/dev/null && ! find /sys/fs/cgroup -name '$id.*' | grep ."
 finish

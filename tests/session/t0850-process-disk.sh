@@ -2,6 +2,7 @@
 # t0850-process-disk.sh: the processes of a detached lease go to disk where CRIU works, and come back by a touch as they were.
 . "$(dirname "$0")/lib.sh"
 world system
+work=$STATE/work
 criu=${CRIU:-$(command -v criu)}
 [ -n "$criu" ] || { skip "processes on disk" "no criu(8)"; finish; }
 conf <<-C
@@ -66,7 +67,7 @@ id=$(cd / && as create --wait=10s -- sh "$W/counts")
 within 10 "another counts" beyond away 20
 ask hibernate "$id"
 within 10 "it goes to disk" word_has "$id" hibernated '^disk$'
-find "$STATE/work/process" -path "*$id*" -name 'pages-*' | while read -r f; do printf rot | dd of="$f" bs=1 seek=100 conv=notrunc status=none; done
+find "$work/process" -path "*$id*" -name 'pages-*' | while read -r f; do printf rot | dd of="$f" bs=1 seek=100 conv=notrunc status=none; done
 beat "$id"
 within 10 "with a damaged image it is over" absent "$id"
 within 10 "… to the end" is "$id" reaped
@@ -79,5 +80,5 @@ ask hibernate "$id"
 within 10 "it goes to disk as well" word_has "$id" hibernated '^disk$'
 within 30 "silence ends it there" absent "$id"
 within 10 "… to the end" is "$id" reaped
-check "… and nothing of it is left" sh -c "! ls -d '$STATE'/work/process/$id.* 2>/dev/null && ! find /sys/fs/cgroup -name '$id.*' | grep . && ! [ -e /proc/$P ]"
+check "… and nothing of it is left" sh -c "! ls -d '$work'/process/$id.* 2>/dev/null && ! find /sys/fs/cgroup -name '$id.*' | grep . && ! [ -e /proc/$P ]"
 finish
