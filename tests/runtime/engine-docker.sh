@@ -69,3 +69,4 @@ remove_behind() { d rm --force "lease-$ID-$GEN" >/dev/null 2>&1; }
 host_pids() { d top "lease-$ID-$GEN" -o pid 2>/dev/null | sed 1d | tr '\n' ' '; }
 drop_copy() { d rmi "localhost/leasewatch/$ID:$GEN" >/dev/null; }
 image_dir() { echo "$W/engine/root/containers/$(ours '{{.Id}}')/checkpoints/lease"; }
+extra() { while_busy; }

@@ -87,6 +87,7 @@ rootless() {
 	RUN_UID=0 LEASE_UID=0 ENV=("${old[@]}")
 }
 extra() {
+	while_busy
 	fresh
 	check "storage that can't be limited is refused" eval 'with LEASE_PROFILE_STORAGE=1073741824 exits 1 create && complains size'
 	checked_inventory "and nothing is left of it"

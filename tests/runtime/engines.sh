@@ -297,6 +297,22 @@ without_the_engine() {
 	checked_inventory "nothing is left of it"
 }
 
+busy_inside() {
+	inside sleep 100 >/dev/null 2>&1 &
+	disown $!
+	within 50 eval 'inside ps | grep -q "[s]leep 100"'
+}
+# For an engine whose dump ends what `enter` runs: the runtime has to look.
+while_busy() {
+	counting_one || return
+	check "a command runs inside" busy_inside
+	check "a dump, which would end it, is for later" eval 'exits 75 hibernate && complains "runs inside" && state_is running'
+	inside kill -9 "$(inside ps | awk '/[s]leep 100/ { print $1; exit }')"
+	check "then it hibernates" within 50 hibernated
+	check "and is destroyed" exits 0 destroy
+	checked_inventory "and nothing is left"
+}
+
 all_of_engine() {
 	local why='' rc=0 verb part PIDS='' CGROUP='' C=0 HOW name_of_it=''
 	mkdir "$W/engine"

@@ -329,7 +329,10 @@ static void beaten_at_the_last_moment(void)
 	struct truth *t;
 
 	LIST_FOREACH(t, &world.all, all) {
-		if (t->where != W_ACTIVE || !t->holder || t->holder->half || t->record.is_session || t->unsure || t->ghost)
+		/* Its own beat alone keeps it for so long; asked first, since all are asked at each rename. */
+		if (t->beat + t->ttl_low > now() || t->where != W_ACTIVE)
+			continue;
+		if (!t->holder || t->holder->half || t->record.is_session || t->unsure || t->ghost)
 			continue;
 		int64_t until = kept_until(t);
 		if (until > now() || until < now() - SEC)

@@ -78,6 +78,7 @@ static void request(void *arg, const struct act_request *r)
 		if (strcmp(h->id, r->id) != 0)
 			continue;
 		h->created += r->verb == ACT_CREATE;
+		h->generation = r->generation;
 		if (r->verb == ACT_DESTROY) {
 			h->destroys++;
 			h->destroyed_at = h->destroyed_at == NEVER_YET ? kernel_true() : h->destroyed_at;
@@ -250,6 +251,15 @@ void beat(void *arg, uint64_t more)
 		kernel_at(kernel_mono() + 10 * S, beat, h, more - 1);
 }
 
+void beat_ahead(void *arg, uint64_t s)
+{
+	struct held *h = arg;
+
+	kernel_as(USER);
+	RIGHT(kernel_utime(h->lock, kernel_wall() + (int64_t)s * S) == 0);
+	h->last_beat = kernel_true();
+}
+
 void release(void *arg, uint64_t n)
 {
 	struct held *h = arg;
@@ -300,6 +310,24 @@ void answer_kept(void *arg, uint64_t n)
 	now.n_kept = 0;
 }
 
+void answer_first(void *arg, uint64_t n)
+{
+	(void)arg;
+	(void)n;
+	RIGHT(now.n_kept > 0);
+	answer(&now.kept[0]);
+}
+
+void answer_of_another(void *arg, uint64_t n)
+{
+	const struct held *h = arg;
+	struct act_request r = { .verb = ACT_DESTROY, .generation = h->generation + 1 };
+
+	(void)n;
+	memcpy(r.id, h->id, sizeof(r.id));
+	answer(&r);
+}
+
 void leave_unanswered(void *arg, uint64_t verb)
 {
 	(void)arg;
@@ -320,6 +348,30 @@ void reboot(void *arg, uint64_t n)
 	kernel_reboot(30 * S, false);
 }
 
+void set_back(void *arg, uint64_t s)
+{
+	(void)arg;
+	kernel_step_wall(-(int64_t)s * S);
+}
+
+void set_on(void *arg, uint64_t s)
+{
+	(void)arg;
+	kernel_step_wall((int64_t)s * S);
+}
+
+void hold_up(void *arg, uint64_t s)
+{
+	(void)arg;
+	kernel_hold_up((int64_t)s * S);
+}
+
+void queue_of(void *arg, uint64_t n)
+{
+	(void)arg;
+	kernel_faults.queue_max = (uint32_t)n;
+}
+
 void arm(void *arg, uint64_t n)
 {
 	(void)arg;
@@ -332,6 +384,13 @@ void fail(void *arg, uint64_t n)
 {
 	now.fails = arg;
 	now.fails_after = (int)n;
+}
+
+void thrash(void *arg, uint64_t one_in)
+{
+	(void)arg;
+	kernel_faults.stall = one_in;
+	kernel_faults.stall_ns = S / 10;
 }
 
 /* All works again: what failed for a moment. */

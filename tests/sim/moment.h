@@ -27,6 +27,7 @@ struct held {
 	char id[LEASE_ID_SIZE], lock[200];
 	int created, destroys;
 	int64_t last_beat, destroyed_at;
+	uint64_t generation;
 };
 
 struct moment {
@@ -62,15 +63,22 @@ kernel_event make, make_led; /* n: its ttl; the second one's leader is now.pid *
 kernel_event make_session;   /* the same */
 kernel_event make_bound;     /* n: its ttl; to the session that is the first of now.leases */
 kernel_event beat;	     /* n: so many more, every 10 s */
+kernel_event beat_ahead;     /* n: stamped so many seconds in the future */
 kernel_event release;
 kernel_event end_leader;       /* arg NULL */
 kernel_event hold;	       /* arg NULL; n: seconds. The ask is ASK */
 kernel_event exec;	       /* the ask is ASK */
 kernel_event leave_unanswered; /* arg NULL; n: a verb of the actor */
 kernel_event answer_kept;      /* arg NULL: what was left unanswered */
+kernel_event answer_first;     /* arg NULL: the first of it, alone */
+kernel_event answer_of_another; /* that it was destroyed, in another life than this one */
 kernel_event kill_it, reboot;  /* arg NULL */
+kernel_event set_back, set_on; /* arg NULL; the clock, by n seconds */
+kernel_event hold_up;	       /* arg NULL; n: seconds */
+kernel_event queue_of;	       /* arg NULL; n: so many events has inotify room for */
 kernel_event arm;	       /* arg NULL: now.stall_at counts from here */
 kernel_event fail;	       /* arg: the name of a call; after n more of it one fails */
+kernel_event thrash;	       /* arg NULL; n: one call in n takes up to a tenth of a second; 0 = none */
 kernel_event reload;	       /* arg: the new settings */
 
 #endif
