@@ -10,6 +10,8 @@
 #	view KEY		cpu, memory, storage, net as the engine tells them of the workload: thousandths, bytes, none
 #	stop_behind, remove_behind	behind our back
 #	host_pids		the workload's processes, by the host's numbers
+#	peek FILE		what is in a file of the workload's, by the engine itself
+#	own_create NAME, own_delete NAME	the same workload, by the engine itself, for the bench
 #	drop_copy		removes what `snapshot` kept
 #
 # and may define

@@ -218,6 +218,7 @@ finish() {
 	local p
 	if [ -n "$W" ]; then
 		daemon_stop TERM
+		if declare -F before_the_end >/dev/null; then before_the_end; fi
 		for p in ${started[@]+"${started[@]}"}; do kill -KILL "$p" 2>/dev/null; done
 		export HOME=/
 		sweep
