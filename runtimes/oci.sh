@@ -264,20 +264,9 @@ verb_hibernate() {
 		echo hibernated=frozen
 	fi
 }
-# A command that runs inside by `enter` is no child of the container's first process, and a dump would end it without a word.
-entered() {
-	entered_pids=' ' entered_roots=0
-	while read -r entered_pid; do entered_pids="$entered_pids$entered_pid "; done <"$cgroup/cgroup.procs"
-	for entered_pid in $entered_pids; do
-		read -r entered_line <"/proc/$entered_pid/stat" || continue
-		set -- ${entered_line##*) }
-		case $entered_pids in *" $2 "*) ;; *) entered_roots=$((entered_roots + 1)) ;; esac
-	done
-	[ $entered_roots -gt 1 ]
-} 2>/dev/null
 to_disk() {
 	[ -d "$home" ] || look
-	[ -z "$cgroup" ] || ! entered || later "a command runs inside, and would be ended by a dump"
+	[ -z "$cgroup" ] || ! entered "$cgroup" || later "a command runs inside, and would be ended by a dump"
 	if memory_of "$memory_cgroup"; then room_for "$home" "$memory"; fi
 	# An image that was resumed from is of the past.
 	rm -f "$LEASE_DIR/image"

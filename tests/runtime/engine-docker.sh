@@ -67,6 +67,10 @@ view() {
 stop_behind() { d stop --time 0 "lease-$ID-$GEN" >/dev/null 2>&1; }
 remove_behind() { d rm --force "lease-$ID-$GEN" >/dev/null 2>&1; }
 host_pids() { d top "lease-$ID-$GEN" -o pid 2>/dev/null | sed 1d | tr '\n' ' '; }
+# What the session tests and the bench do by themselves.
+peek() { d exec "lease-$ID-$GEN" cat "$1"; }
+own_create() { d run --detach --name "$1" --network none --cpus 0.5 --memory 67108864 busybox:1 /bin/sh -c /work >/dev/null; }
+own_delete() { d rm --force --volumes "$1" >/dev/null; }
 drop_copy() { d rmi "localhost/leasewatch/$ID:$GEN" >/dev/null; }
 image_dir() { echo "$W/engine/root/containers/$(ours '{{.Id}}')/checkpoints/lease"; }
 extra() { while_busy; }

@@ -53,6 +53,10 @@ view() {
 stop_behind() { p stop --time 0 "lease-$ID-$GEN" >/dev/null 2>&1; }
 remove_behind() { p rm --force --time 0 "lease-$ID-$GEN" >/dev/null 2>&1; }
 host_pids() { p top "lease-$ID-$GEN" hpid 2>/dev/null | sed 1d | tr '\n' ' '; }
+# What the session tests and the bench do by themselves.
+peek() { p exec "lease-$ID-$GEN" cat "$1"; }
+own_create() { p run --detach --name "$1" --network none --cpus 0.5 --memory 67108864 localhost/busybox:1 /bin/sh -c /work >/dev/null; }
+own_delete() { p rm --force --volumes --time 0 "$1" >/dev/null; }
 drop_copy() { p rmi "localhost/leasewatch/$ID:$GEN" >/dev/null; }
 image_dir() { echo "$(ours '{{.StaticDir}}')/checkpoint"; }
 rootless() {

@@ -170,11 +170,9 @@ int call(const char *name, const int *errors)
 	}
 	if (dying())
 		die();
-	if (!errors || (k.calls != k.fail_at && !draw_one_in(STREAM_KERNEL, kernel_faults.call_fails)))
-		return 0;
-	while (errors[n])
+	while (errors && errors[n])
 		n++;
-	if (n == 0)
+	if (n == 0 || (!the_one(ONE_CALL) && k.calls != k.fail_at && !draw_one_in(STREAM_KERNEL, kernel_faults.call_fails)))
 		return 0;
 	n = errors[draw(STREAM_KERNEL) % (uint64_t)n];
 	kernel_note("%s fails: %s", name, strerror(n));

@@ -28,6 +28,7 @@ struct held {
 	int created, destroys;
 	int64_t last_beat, destroyed_at;
 	uint64_t generation;
+	bool denied;
 };
 
 struct moment {
@@ -35,6 +36,8 @@ struct moment {
 	int64_t begun; /* mono */
 	struct held leases[LEASES];
 	uint32_t unanswered; /* verbs, as bits */
+	uint32_t caps;	     /* of all runtimes */
+	bool user_mode;	     /* the daemon is the user's own */
 	struct act_request kept[64];
 	int n_kept, troubles;
 	uint64_t calls, stall_at; /* from `armed` on: there it is held up, and its first lease beaten meanwhile */
@@ -43,7 +46,7 @@ struct moment {
 	const char *fails; /* the call that does; NULL = none */
 	int fails_after;   /* so many of that name; then it fails once. -1: each fails */
 	int64_t ended_at;
-	int32_t pid;
+	int32_t pid, session_pid; /* the leaders */
 };
 extern struct moment now;
 
@@ -51,12 +54,14 @@ void check(bool good, const char *what, int line);
 #define RIGHT(what) check(what, #what, __LINE__)
 
 void begin(const char *moment, const char *settings);
+void of_the_user(void); /* in user mode */
 void at(int s, kernel_event *what, void *arg, uint64_t n); /* s: seconds since the begin */
 /*
  * A daemon until that second. One that was killed is followed by another after `away` seconds, the clock set by `step`
  * meanwhile, and for a second each call of the name `call_fails` fails (NULL = none).
  */
 void live(int until, int away, int64_t step, const char *call_fails);
+void live_on(int until); /* the same; one that gives up is begun anew after a second, too */
 bool told(const char *ask, struct ask_answer *ret); /* an ask has been answered */
 
 /* --- for at(); arg: a struct held, where nothing else is said --- */
@@ -66,7 +71,7 @@ kernel_event make_bound;     /* n: its ttl; to the session that is the first of 
 kernel_event beat;	     /* n: so many more, every 10 s */
 kernel_event beat_ahead;     /* n: stamped so many seconds in the future */
 kernel_event release;
-kernel_event end_leader;       /* arg NULL */
+kernel_event end_leader;       /* arg NULL; the session's, too */
 kernel_event hold;	       /* arg NULL; n: seconds. The ask is ASK */
 kernel_event exec;	       /* the ask is ASK */
 kernel_event leave_unanswered; /* arg NULL; n: a verb of the actor */
