@@ -113,7 +113,7 @@ static int64_t by_reason(const struct truth *t)
 		end = sooner(end, latest(latest(t->session_over, world.last_reload), world.last_full) +
 					  (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
 	if (t->record.runtime[0] == '\0' || strcmp(t->record.runtime, "process") == 0)
-		end = sooner(end, t->stopped);
+		end = sooner(end, add(t->stopped, t->acts > 0 ? ACT_LONGEST : 0)); /* on its way to rest or back */
 	/* It may have come back before anybody looked, or been released under a name that nobody had heard of. */
 	if (!deaf(t) && t->where == W_ARCHIVE && !t->strange)
 		end = sooner(end, t->released);
