@@ -121,11 +121,8 @@ static void reload_error(void *arg, const char *file, int line, const char *what
 static void reload(struct watcher *w)
 {
 	struct settings *s;
-	int r = settings_load(w->config, reload_error, NULL, &s);
+	int r = settings_load_or_default(w->config, w->config_named, reload_error, NULL, &s);
 
-	bool none = r == -ENOENT && !w->config_named;
-	if (none)
-		r = settings_load(NULL, reload_error, NULL, &s);
 	if (r < 0) {
 		log_err("the configuration was not taken over; the old settings stay in force");
 		return;
@@ -136,7 +133,7 @@ static void reload(struct watcher *w)
 	policy_reload(w);
 	runtimes_ask_again(w);
 	w->admit = true;
-	if (none)
+	if (r > 0)
 		log_warn("there is no %s: the defaults are in force", w->config);
 	else
 		log_note("configuration reloaded from %s", w->config);
