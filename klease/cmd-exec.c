@@ -149,7 +149,7 @@ static int wake(struct world *w, const struct args *a, const struct gated *g, in
 
 	(void)strlcpy(ask.lease, a->id, sizeof ask.lease);
 	(void)strlcpy(ask.boot, w->boot, sizeof ask.boot);
-	ask.tty = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	ask.tty = a->port == 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	if (lease_process_stat(g->pid, &ask.process.start, NULL, NULL) < 0)
 		return KX_OURS;
 	status = ask_daemon(w, &ask, timeout, sig, ret);
