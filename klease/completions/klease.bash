@@ -40,7 +40,8 @@ _klease()
 	'') words='create run exec connect renew release list show wait events ledger session init hold breaker help --notices --user --help --version' ;;
 	create) words='--profile --ttl --session --priority --label --surface --leader --linger --usage --wait --json' ;;
 	run) words='--profile --ttl --session --priority --label --surface --linger --usage --wait --no-daemon-ok' ;;
-	exec | connect) words="--timeout $(_klease_ids)" ;;
+	exec) words="--timeout $(_klease_ids)" ;;
+	connect) words="--timeout $(_klease_ids)" ;;
 	renew) words="--ttl $(_klease_ids)" ;;
 	release) words=$(_klease_ids) ;;
 	list) words='--json --all --mine --user' ;;
