@@ -120,6 +120,8 @@ void life_died(struct watcher *w, struct source *s)
 	source_drop(w, s);
 	if (kind == SRC_LEADER)
 		leader_died(w, e);
+	else if (kind == SRC_WORK && engine_drives(e) && e->l.record.workload.pid == 0)
+		engine_lost_top(w, e);
 	else if (kind == SRC_WORK)
 		step(w, e, EV_STOPPED, w->now.mono, "its process tree has ended");
 	else
