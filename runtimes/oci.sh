@@ -94,6 +94,19 @@ frozen() {
 	fi
 } 2>/dev/null
 thawed() { ! frozen; }
+# Sets roots: how many processes in the cgroup have their parent outside: the container's first, which is pid and start then, and what
+# `enter` brought in.
+roots() {
+	roots_pids=' ' roots=0
+	while read -r roots_pid; do roots_pids="$roots_pids$roots_pid "; done <"$cgroup/cgroup.procs"
+	for roots_pid in $roots_pids; do
+		read -r roots_line <"/proc/$roots_pid/stat" || continue
+		set -- ${roots_line##*) }
+		case $roots_pids in *" $2 "*) continue ;; esac
+		roots=$((roots + 1))
+		[ $roots -gt 1 ] || { shift 19; pid=$roots_pid start=$1; }
+	done
+} 2>/dev/null
 
 # What the verbs below ask of the engine, by commands. A driver may have its own instead: each ends as `ask` does.
 #
@@ -193,7 +206,7 @@ verb_create() {
 		fi
 	elif [ $create_status = 0 ]; then
 		cid=$out
-		guess && record || look
+		guess && roots && record || look
 	fi
 	if [ $create_status != 0 ]; then
 		spend_all
@@ -202,9 +215,10 @@ verb_create() {
 	fi
 	answer_use
 }
-# Where the daemon can read what it uses.
+# Where the daemon can read what it uses, and the process whose death it sees at once.
 answer_use() {
-	if [ -n "$cgroup" ]; then echo "cgroup=$cgroup"; elif [ -n "$pid" ] && [ -n "$start" ]; then echo "tree=$pid:$start"; fi
+	[ -z "$cgroup" ] || echo "cgroup=$cgroup"
+	[ -z "$pid" ] || [ -z "$start" ] || echo "tree=$pid:$start"
 }
 
 # Sets state: as lease-runtime(7) has it, from the engine's status, be it inspect's word or the text of ps.
@@ -258,25 +272,23 @@ verb_hibernate() {
 	probe_once
 	if [ -n "$disk" ]; then to_disk; else
 		[ -n "$freezes" ] || die "can't hibernate: $why"
-		do_pause || failed $? "freezing it"
-		within 2000 frozen || die "the engine says that it is frozen, and it is not"
-		echo hibernated=frozen
+		freeze
 	fi
 }
-# A command that runs inside by `enter` is no child of the container's first process, and a dump would end it without a word.
-entered() {
-	entered_pids=' ' entered_roots=0
-	while read -r entered_pid; do entered_pids="$entered_pids$entered_pid "; done <"$cgroup/cgroup.procs"
-	for entered_pid in $entered_pids; do
-		read -r entered_line <"/proc/$entered_pid/stat" || continue
-		set -- ${entered_line##*) }
-		case $entered_pids in *" $2 "*) ;; *) entered_roots=$((entered_roots + 1)) ;; esac
-	done
-	[ $entered_roots -gt 1 ]
-} 2>/dev/null
+freeze() {
+	do_pause || failed $? "freezing it"
+	within 2000 frozen || die "the engine says that it is frozen, and it is not"
+	echo hibernated=frozen
+}
+# Whether what was said means that this container, unlike others, can never be dumped.
+undumpable() { false; }
 to_disk() {
 	[ -d "$home" ] || look
-	[ -z "$cgroup" ] || ! entered || later "a command runs inside, and would be ended by a dump"
+	# Whatever came in by `enter` is no child of the container's first process, and a dump would end it without a word.
+	if [ -n "$cgroup" ]; then
+		roots
+		[ $roots -le 1 ] || later "a command runs inside, and would be ended by a dump"
+	fi
 	if memory_of "$memory_cgroup"; then room_for "$home" "$memory"; fi
 	# An image that was resumed from is of the past.
 	[ ! -e "$LEASE_DIR/image" ] || rm "$LEASE_DIR/image"
@@ -298,6 +310,10 @@ to_disk() {
 	mv "$LEASE_DIR/said.dump" "$LEASE_DIR/said"
 	undump
 	rm -f "$LEASE_DIR/dumping"
+	if undumpable; then
+		freeze
+		return 0
+	fi
 	failed $dump_status "the dump failed and it runs on"
 }
 
@@ -308,13 +324,14 @@ verb_resume() {
 			do_unpause || failed $? "thawing it"
 			within 2000 thawed || die "the engine says that it runs, and it is still frozen"
 		fi
+		answer_use
 		return 0
 	fi
 	if ! image_sealed; then
 		[ -n "${status-}" ] || look
 		[ -n "$status" ] || gone
 		if [ -e "$LEASE_DIR/dumping" ] && dumped; then image_seal "$image" inventory.img; else
-			cold "it had stopped"
+			if [ -e "$LEASE_DIR/image.lost" ]; then cold "its image was lost"; else cold "it had stopped"; fi
 			return 0
 		fi
 	fi
@@ -326,6 +343,8 @@ verb_resume() {
 	[ $restore_status != 0 ] || [ -n "$below" ] || look
 	if [ $restore_status = 0 ] && within 3000 alive; then
 		undump
+		[ -z "$cgroup" ] || roots
+		answer_use
 		return 0
 	fi
 	spend_all
@@ -344,9 +363,10 @@ verb_resume() {
 cold() {
 	do_start || failed $? "starting it"
 	look
-	rm -f "$LEASE_DIR/dumping"
+	rm -f "$LEASE_DIR/dumping" "$LEASE_DIR/image.lost"
 	printf '%s: %s\n' "$me" "$*" >&2
-	echo cold=yes
+	printf '%s\n' cold=yes "why=$*"
+	answer_use
 }
 
 verb_snapshot() {
