@@ -179,11 +179,13 @@ entered() {
 	while read -r entered_pid; do entered_pids="$entered_pids$entered_pid "; done <"$1/cgroup.procs"
 	for entered_pid in $entered_pids; do
 		read -r entered_line <"/proc/$entered_pid/stat" || continue
+		# shellcheck disable=SC2086
 		set -- ${entered_line##*) }
 		case $entered_pids in *" $2 "*) ;; *) entered_roots=$((entered_roots + 1)) ;; esac
 	done
 	[ $entered_roots -gt 1 ]
 } 2>/dev/null
+
 # An image of memory on disk. It is as good as its list of files and sizes, LEASE_DIR/image, which is made last and removed first.
 image_list() { (cd "$1" && find . -type f -printf '%s %P\n') | LC_ALL=C sort; }
 # room_for FOLDER BYTES: a tenth more than that, and a MiB, are free there. Else: says so and fails.
