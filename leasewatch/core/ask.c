@@ -86,6 +86,8 @@ int ask_format(const struct ask *a, char *buf, size_t size, size_t *ret_len)
 		lease_kv_out_int(&o, "pid_start", (long long)a->process.start);
 		lease_kv_out_str(&o, "boot", a->boot);
 	}
+	if (a->tty)
+		lease_kv_out_str(&o, "tty", "yes");
 	return lease_kv_out_end(&o, ret_len);
 }
 
@@ -120,7 +122,11 @@ static int take_ask(void *what, const struct lease_pair *p, struct lease_error *
 		fields_copy(a->boot, sizeof(a->boot), p->value);
 		return 0;
 	}
-	return fields_bad(err, p->line, "unknown key: verb, lease, ttl, pid, pid_start or boot");
+	if (strcmp(p->key, "tty") == 0) {
+		a->tty = strcmp(p->value, "yes") == 0;
+		return a->tty || strcmp(p->value, "no") == 0 ? 0 : fields_bad(err, p->line, "tty: yes or no");
+	}
+	return fields_bad(err, p->line, "unknown key: verb, lease, ttl, pid, pid_start, boot or tty");
 }
 
 int ask_parse(const char *buf, size_t len, struct ask *ret, struct lease_error *err)

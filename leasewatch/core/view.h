@@ -86,7 +86,7 @@ int ask_answer_parse(const char *buf, size_t len, struct ask_answer *ret, struct
 /*
  * The ask itself: queue/ask-<id>.
  *	verb=exec|resume|hibernate|renew|hold|unhold|breaker-release
- *	lease=ID ttl=D (renew, hold) pid= pid_start= boot= (exec: the gated process)
+ *	lease=ID ttl=D (renew, hold) pid= pid_start= boot= (exec: the gated process) tty=yes (exec: from a terminal)
  */
 enum ask_verb {
 	ASK_NONE,
@@ -105,6 +105,7 @@ struct ask {
 	int64_t ttl;		   /* 0 = not said */
 	struct lease_process process;
 	char boot[LEASE_BOOT_SIZE];
+	bool tty;
 };
 int ask_format(const struct ask *a, char *buf, size_t size, size_t *ret_len);
 int ask_parse(const char *buf, size_t len, struct ask *ret, struct lease_error *err);

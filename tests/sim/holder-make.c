@@ -56,7 +56,7 @@ static void times(struct truth *t, const char *surface)
 	t->ttl_high = TTL_HIGH;
 	if (percent(75)) {
 		r->ttl = between(20, 900) * SEC;
-		t->ttl_low = t->ttl_high = r->ttl;
+		truth_ttl(t, r->ttl);
 	}
 	t->linger_low = t->linger_high = 0;
 	if (!r->is_session && percent(20)) {
