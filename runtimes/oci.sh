@@ -6,7 +6,7 @@
 #	engine_words		prints the words that `engine` begins with, for enter
 #	probe			sets disk: 1 or "", and why
 #	dump, restore		the engine's call: memory to and from $image, which is below $home
-#	undump			removes what a dump left that is not wanted
+#	undump			what a dump left is not wanted: removed, and its list before it
 #	places			sets, for $cid, homes and group_places: where home and the cgroup (below a hierarchy) are by default
 #	home_format		what inspect is asked for home, the engine's folder of the workload
 #	image_below		the image's folder below home
@@ -37,7 +37,7 @@ recall() {
 	cid='' home='' below='' pid='' start=''
 	[ -e "$LEASE_DIR/workload" ] || return 1
 	{ read -r cid; read -r home; read -r below; read -r pid; read -r start; } <"$LEASE_DIR/workload"
-	image=$home/$image_below
+	image=${home:-/nonexistent}/$image_below
 	groups
 }
 # Sets start: of process pid, in ticks since boot.
@@ -145,7 +145,7 @@ look() {
 	IFS='|' read -r cid status pid look_id look_generation home <<-ANSWER
 	$out
 	ANSWER
-	home=${home%/resolv.conf} image=$home/$image_below
+	home=${home%/resolv.conf} image=${home:-/nonexistent}/$image_below
 	[ "$look_id $look_generation" = "$LEASE_ID $LEASE_GENERATION" ] || die "the engine has a $name that is not ours"
 	# Of one that does not run the engine doesn't tell where it was, and will be again.
 	below='' start=''
@@ -240,7 +240,6 @@ verb_stat() {
 dumped() { [ -s "$image/inventory.img" ]; }
 say_disk() {
 	image_seal "$image" inventory.img || die "the engine wrote no image to $image"
-	rm -f "$LEASE_DIR/dumping"
 	echo hibernated=disk
 }
 verb_hibernate() {
@@ -269,7 +268,7 @@ to_disk() {
 	[ -z "$cgroup" ] || ! entered "$cgroup" || later "a command runs inside, and would be ended by a dump"
 	if memory_of "$memory_cgroup"; then room_for "$home" "$memory"; fi
 	# An image that was resumed from is of the past.
-	rm -f "$LEASE_DIR/image"
+	[ ! -e "$LEASE_DIR/image" ] || rm "$LEASE_DIR/image"
 	: >"$LEASE_DIR/dumping"
 	if dump; then dump_status=0; else dump_status=$?; fi
 	if [ $dump_status = 0 ] && within 2000 dead; then
@@ -286,8 +285,8 @@ to_disk() {
 	*) if dumped; then say_disk && return 0; fi ;;
 	esac
 	mv "$LEASE_DIR/said.dump" "$LEASE_DIR/said"
-	rm -f "$LEASE_DIR/dumping"
 	undump
+	rm -f "$LEASE_DIR/dumping"
 	failed $dump_status "the dump failed and it runs on"
 }
 
@@ -315,7 +314,6 @@ verb_resume() {
 	if restore; then restore_status=0; else restore_status=$?; fi
 	[ $restore_status != 0 ] || [ -n "$below" ] || look
 	if [ $restore_status = 0 ] && within 3000 alive; then
-		rm -f "$LEASE_DIR/image" "$LEASE_DIR/dumping"
 		undump
 		return 0
 	fi
@@ -386,7 +384,6 @@ verb_enter() {
 	recall && alive || look
 	alive || gone
 	engine_words
-	words exec --interactive
-	[ "${LEASE_TTY:-}" != 1 ] || words --tty
-	words "$cid"
+	# Few and short: klease takes so many.
+	if [ "${LEASE_TTY:-}" = 1 ]; then words exec -it "$name"; else words exec -i "$name"; fi
 }

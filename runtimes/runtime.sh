@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2034
+# shellcheck shell=sh disable=SC2015,SC2034
 # runtime.sh: what the runtimes written in shell share; see lease-runtime(7). A runtime is a program like this:
 #
 #	#!/bin/sh
@@ -186,8 +186,9 @@ entered() {
 	[ $entered_roots -gt 1 ]
 } 2>/dev/null
 
-# An image of memory on disk. It is as good as its list of files and sizes, LEASE_DIR/image, which is made last and removed first.
-image_list() { (cd "$1" && find . -type f -printf '%s %P\n') | LC_ALL=C sort; }
+# An image of memory on disk. It is as good as its list of files and sizes, LEASE_DIR/image, whose last line is written last and which is
+# removed first.
+image_list() { find "$1" -type f -printf '%s %P\n'; }
 # room_for FOLDER BYTES: a tenth more than that, and a MiB, are free there. Else: says so and fails.
 room_for() {
 	# shellcheck disable=SC2046
@@ -198,11 +199,30 @@ room_for() {
 # image_seal FOLDER [FILE]: it is complete; FILE must be in it and have something in it.
 image_seal() {
 	[ -z "${2:-}" ] || [ -s "$1/$2" ] || return 1
-	image_list "$1" >"$LEASE_DIR/image.new" && [ -s "$LEASE_DIR/image.new" ] && mv -f "$LEASE_DIR/image.new" "$LEASE_DIR/image"
+	image_list "$1" >"$LEASE_DIR/image" && [ -s "$LEASE_DIR/image" ] && echo sealed >>"$LEASE_DIR/image"
 }
-image_sealed() { [ -s "$LEASE_DIR/image" ]; }
-# image_good FOLDER: nothing of it is lost.
-image_good() { [ -d "$1" ] && [ "$(image_list "$1")" = "$(cat "$LEASE_DIR/image")" ]; }
+# Sets image_lines: what was sealed.
+image_sealed() {
+	image_lines=''
+	[ -s "$LEASE_DIR/image" ] || return 1
+	while read -r image_line; do
+		[ "$image_line" != sealed ] || return 0
+		image_lines="$image_lines$image_line
+"
+	done <"$LEASE_DIR/image"
+	return 1
+}
+# image_good FOLDER: nothing of it is lost. A folder lists its files in the same order as before, unless it was copied.
+image_good() {
+	[ -d "$1" ] && image_sealed || return 1
+	image_now=$(image_list "$1")
+	[ "$image_now" != "${image_lines%?}" ] || return 0
+	[ "$(printf '%s\n' "$image_now" | sort)" = "$(printf %s "$image_lines" | sort)" ]
+}
+# Of the past: it was resumed from.
+image_drop() {
+	[ ! -e "$LEASE_DIR/image" ] && [ ! -d "$1" ] || rm -rf "$LEASE_DIR/image" "$1"
+}
 # image_aside FOLDER: kept, for people, as LEASE_DIR/image.failed-N. Sets image_kept, which says so.
 image_aside() {
 	image_n=1
