@@ -134,6 +134,8 @@ void life_died(struct watcher *w, struct source *s)
 		leader_died(w, e);
 	else if (kind == SRC_WORK && may_be_gone(e))
 		return;
+	else if (kind == SRC_WORK && engine_drives(e) && e->l.record.workload.pid == 0)
+		engine_lost_top(w, e);
 	else if (kind == SRC_WORK)
 		step(w, e, EV_STOPPED, w->now.mono, "its process tree has ended");
 	else
