@@ -177,6 +177,7 @@ struct runtime {
 	char name[LEASE_WORD_SIZE];
 	bool asked, known, works;
 	uint64_t serial; /* of the question */
+	int64_t again;	 /* mono; its engine was down, and it is asked again then */
 	uint32_t caps;
 	char line[256]; /* why it does not, or does no more */
 	SLIST_ENTRY(runtime) all;
@@ -412,6 +413,7 @@ void admit_add(struct watcher *w, struct entry *e);  /* a new one, or one of the
 bool admit_policy_take(struct watcher *w, struct entry *e);
 void runtimes_ask_again(struct watcher *w); /* of those that did not work */
 void admit_permitted(struct watcher *w, const struct act_answer *a);
+void runtime_probe(struct watcher *w, const char *name); /* what it can do is asked, once a run of the daemon */
 const struct runtime *runtime_known(const struct watcher *w, const char *name); /* NULL: it has not answered yet */
 bool runtime_hibernates(const struct watcher *w, const char *name); /* as far as is known */
 /* What it can do, in words, and why no more; "" = not known. */

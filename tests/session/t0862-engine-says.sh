@@ -109,6 +109,16 @@ id=$(make kept)
 within 90 "a copy that never comes doesn't keep it for ever" is "$id" reaped
 check "… and its last line says so" why "$id" 'no last copy: the disk is full'
 
+# Down when the daemon starts.
+engine_fail capabilities 75 the engine is down
+daemon_stop
+daemon || finish
+early=$(as daemon create --profile box 2>/dev/null)
+stays 1 "a request waits for an engine that is down" is "$early" requested
+engine_well capabilities
+within 10 "… and is served when it is up" is "$early" active
+check "what was taken up says again what its runtime can do" word_has "$early" can 'hibernate to disk'
+
 echo 'why=CRIU 3.17: vdso' >>"$E/caps"
 check "leasewatch --check has a line for each runtime, and why it does no more" \
 	sh -c "leasewatch ${mode_args[*]} --check | grep -qx 'runtime standin: hibernate to disk (CRIU 3.17: vdso), snapshot yes, exec yes'"
