@@ -64,12 +64,6 @@ static int check(struct watcher *w, struct entry *e, char why[LEASE_WHY_SIZE])
 		(void)snprintf(why, LEASE_WHY_SIZE, "runtime process needs a command: klease create -- COMMAND, or klease run");
 		return -1;
 	}
-	if (!w->paths.user_mode && l->uid != 0 && l->record.runtime[0] && !l->record.profile[0] &&
-	    strcmp(l->record.runtime, "process") != 0) {
-		(void)snprintf(why, LEASE_WHY_SIZE,
-			       "runtime %s is not for the asking: name a profile (klease create --profile P)", l->record.runtime);
-		return -1;
-	}
 	if (note[0])
 		(void)snprintf(l->why, sizeof(l->why), "%s", note);
 	return 0;
@@ -116,7 +110,12 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 	struct lease_record rec;
 
 	(void)snprintf(id, sizeof(id), "%s", lease_name_lock_id(name));
-	if (registry_id_used(w->registry, id) != 0) { /* over already, or a registry that can't tell: never twice */
+	int used = registry_id_used(w->registry, id);
+	if (used < 0) { /* not known is not over: the next daemon asks again */
+		registry_failed(w, "whether an id was used");
+		return;
+	}
+	if (used) {
 		refuse_file(w, dirfd, name, st->uid, "has the id of a lease that is over: moved to the quarantine");
 		return;
 	}

@@ -122,7 +122,7 @@ static void taken(struct asked *q, struct truth *t)
 			break;
 		/* The last one counts, however late its answer is read; where events get lost nobody knows which that is. */
 		if (q->ask.ttl && q->made >= t->ttl_asked && !(world.o.faults & (F_TREE | F_CALLS))) {
-			t->ttl_low = t->ttl_high = q->ask.ttl;
+			truth_ttl(t, q->ask.ttl);
 			t->ttl_asked = q->made;
 		}
 		truth_renewed(t);
@@ -195,6 +195,24 @@ static void ask_look(void *arg, uint64_t n)
 	after(between(SEC, 30 * SEC), ask_look, q, q->n);
 }
 
+/* What nobody can obey. */
+static void misspell(char *buf, size_t *len, const char *lease)
+{
+	static const char *const bad[] = {
+		"rubbish\n", "", "#leasewatch 2\nverb=unhold\n", "#leasewatch 1\n", "#leasewatch 1\nverb=dance\nlease=%s\n",
+		"#leasewatch 1\nverb=renew\n", "#leasewatch 1\nverb=renew\nlease=me\n",
+		"#leasewatch 1\nverb=renew\nlease=%s\nttl=0s\n", "#leasewatch 1\nverb=renew\nlease=%s\nttl=soon\n",
+		"#leasewatch 1\nverb=exec\nlease=%s\npid=1\npid_start=1\nboot=b\n",
+		"#leasewatch 1\nverb=exec\nlease=%s\npid=99999999999\n", "#leasewatch 1\nverb=exec\nlease=%s\npid=x\n",
+		"#leasewatch 1\nverb=exec\nlease=%s\npid=20\nboot=b\n", "#leasewatch 1\nverb=exec\nlease=%s\npid=20\npid_start=1\n",
+		"#leasewatch 1\nverb=exec\nlease=%s\n", "#leasewatch 1\nverb=hold\nttl=1m\ncolour=red\n",
+	};
+	const char *what = bad[between(0, sizeof(bad) / sizeof(bad[0]) - 1)], *here = strstr(what, "%s");
+
+	*len = here ? (size_t)snprintf(buf, LEASE_FILE_MAX, "%.*s%s%s", (int)(here - what), what, lease, here + 2)
+		    : (size_t)snprintf(buf, LEASE_FILE_MAX, "%s", what);
+}
+
 static void put(struct asked *q, bool whole)
 {
 	char path[PATH_SIZE], buf[LEASE_FILE_MAX];
@@ -203,8 +221,10 @@ static void put(struct asked *q, bool whole)
 	(void)snprintf(path, sizeof(path), QUEUE "ask-%s", q->id);
 	if (ask_format(&q->ask, buf, sizeof(buf), &len) < 0)
 		broken("the simulation", "an ask that cannot be written");
+	if (!whole)
+		misspell(buf, &len, q->ask.lease[0] ? q->ask.lease : "kls-aaaaaaaaaa");
 	kernel_as(q->uid);
-	if ((whole ? kernel_create(path, buf, len) : kernel_create(path, "rubbish\n", 8)) < 0) {
+	if (kernel_create(path, buf, len) < 0) {
 		over(q);
 		return;
 	}
@@ -291,7 +311,7 @@ void ask_something(struct holder *h)
 		if (q->ask.verb == ASK_RENEW && (q->uid == t->uid || q->uid == 0))
 			truth_renewed(t); /* if it comes in time: promised with its answer */
 	}
-	put(q, !one_in(40));
+	put(q, !one_in(15));
 }
 
 void asks_end(void)

@@ -135,13 +135,15 @@ static void outage(void)
 
 static void actor_gone(void)
 {
-	struct act_answer a = { .magic = 1 };
+	struct act_answer a;
 
 	kernel_note("the actor is gone, or mad");
-	if (one_in(2))
+	if (one_in(4)) {
 		kernel_answer_raw("", 0);
-	else
-		kernel_answer_raw(&a, (size_t)between(1, sizeof(a)));
+		return;
+	}
+	runtime_mad(&a);
+	kernel_answer_raw(&a, one_in(8) ? (size_t)between(1, sizeof(a) - 1) : sizeof(a));
 }
 
 /* A network drive, a proxy, an agent's service: everybody falls silent. */
@@ -155,8 +157,19 @@ static void mass_silence(void)
 			holder_next(&world.holders[i], for_ns + between(0, MINUTE));
 }
 
-/* Everybody beats while the clock is set back, so the stamps are older than the beats; most often nobody looks until a later daemon does. */
-static int64_t set_back_by;
+/* Beats while the clock is set back have stamps that are older than they; and most often a later daemon is the first to look. */
+static int64_t set_back_by, set_back_at;
+static uint64_t turns_then;
+
+/* Where no daemon had a turn in between, both were done before anybody looked: the clocks are as they were. */
+static void set_unseen(void)
+{
+	struct truth *t;
+
+	LIST_FOREACH(t, &world.all, all)
+		if (t->beat >= set_back_at)
+			truth_stamped(t);
+}
 
 static void set_on_again(void *arg, uint64_t n)
 {
@@ -164,7 +177,8 @@ static void set_on_again(void *arg, uint64_t n)
 	(void)n;
 	kernel_step_wall(set_back_by);
 	world.last_step = world.last_gain = now();
-	kernel_note("the clock is set back again; all fall silent");
+	if (world.turns < turns_then + 2)
+		set_unseen();
 	set_back_by = 0;
 	for (int i = 0; i < world.o.holders; i++)
 		if (!world.holders[i].half && !one_in(8))
@@ -180,6 +194,8 @@ static void set_clock_for_a_while(void)
 	if (now() < world.hold_until || set_back_by != 0)
 		return;
 	set_back_by = between(MINUTE, 10 * MINUTE);
+	set_back_at = now();
+	turns_then = world.turns;
 	kernel_step_wall(-set_back_by);
 	world.last_step = world.last_gain = now();
 	for (int i = 0; i < world.o.holders; i++)
@@ -227,12 +243,14 @@ static void calls_fail(void)
 	kernel_faults.peer_full = (uint64_t)between(3, 50);
 	kernel_faults.interrupted = (uint64_t)between(3, 50);
 	kernel_faults.no_memory = one_in(2) ? (uint64_t)between(100, 5000) : 0;
+	kernel_faults.sql_no_memory = one_in(3) ? (uint64_t)between(1000, 20000) : 0;
+	kernel_faults.disk_read = one_in(3) ? (uint64_t)between(5, 200) : 0;
 }
 
 static void calls_work(void)
 {
 	kernel_faults.call_fails = kernel_faults.disk_write = kernel_faults.disk_sync = kernel_faults.peer_full = 0;
-	kernel_faults.interrupted = kernel_faults.no_memory = 0;
+	kernel_faults.interrupted = kernel_faults.no_memory = kernel_faults.sql_no_memory = kernel_faults.disk_read = 0;
 }
 
 static void hold_up(void)

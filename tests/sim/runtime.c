@@ -320,6 +320,39 @@ void runtime_stray(void)
 	}
 }
 
+void runtime_mad(struct act_answer *a)
+{
+	*a = (struct act_answer){ .magic = WIRE_MAGIC, .size = sizeof(*a), .verb = ACT_STAT, .outcome = ACT_DONE, .id = "kls-aaaaaaaaaa",
+				  .generation = 1, .cpu_usec = -1, .memory = -1, .net_bytes = -1 };
+	switch (between(0, 24)) {
+	case 0: a->magic++; break;
+	case 1: a->size--; break;
+	case 2: a->verb = ACT_NONE; break;
+	case 3: a->verb = ACT_VERBS; break;
+	case 4: a->outcome = ACT_UNKNOWN; break;
+	case 5: a->outcome = ACT_OUTCOMES; break;
+	case 6: a->state = ACT_STATES; break;
+	case 7: memset(a->id, 'a', sizeof(a->id)); break;
+	case 8: memset(a->cgroup, '/', sizeof(a->cgroup)); break;
+	case 9: memset(a->line, 'x', sizeof(a->line)); break;
+	case 10: memset(a->argv, 'x', sizeof(a->argv)); break;
+	case 11: a->more = 2; break;
+	case 12: a->more = 1; break;
+	case 13: a->verb = ACT_LIST; a->more = 1; a->outcome = ACT_FAILED; break;
+	case 14: a->id[0] = '\0'; break;
+	case 15: a->generation = 0; break;
+	case 16: a->caps = ~0u; break;
+	case 17: a->cpu_usec = -2; break;
+	case 18: a->memory = -2; break;
+	case 19: a->net_bytes = -2; break;
+	case 20: a->tree.pid = -1; break;
+	case 21: memcpy(a->cgroup, "here", 5); break;
+	case 22: memcpy(a->cgroup, "/a/../b", 8); break;
+	case 23: memcpy(a->cgroup, "/a\n", 4); break;
+	default: memcpy(a->line, "\033", 2); break;
+	}
+}
+
 void runtime_request(void *arg, const struct act_request *r)
 {
 	struct truth *t = r->id[0] ? truth_find(r->id) : NULL;

@@ -166,6 +166,12 @@ void truth_stamped(struct truth *t)
 	}
 }
 
+void truth_ttl(struct truth *t, int64_t asked)
+{
+	t->ttl_low = asked < TTL_CAP ? asked : TTL_CAP;
+	t->ttl_high = asked > TTL_FLOOR ? asked : TTL_FLOOR;
+}
+
 void truth_bind(struct truth *t, struct truth *session)
 {
 	unbind(t);

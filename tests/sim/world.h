@@ -54,6 +54,8 @@
 #define LIFE_HIGH (16 * HOUR)
 #define RETENTION_LOW (2 * HOUR)
 #define RETENTION_HIGH (6 * HOUR)
+#define TTL_CAP (14 * MINUTE) /* of what is asked for */
+#define TTL_FLOOR (25 * SEC)
 #define QUEUE_TIMEOUT_HIGH (10 * MINUTE)
 /* The daemon keeps to 8 acts at a time, the last two for users who have none. */
 #define ACTS_FULL 6
@@ -127,6 +129,7 @@ struct truth {
 	int64_t credit_made, credit_since, watch_at, admitted;
 	int64_t create_asked, destroy_asked;
 	uint64_t generation;
+	uint64_t gone_in;		/* the turn in which it was first seen to have gone unheard; 0 = not */
 	bool in_registry, changed, expired_checked, destroyed;
 	bool survived;			/* the last boot, as an image */
 	/* its workload */
@@ -191,6 +194,7 @@ struct world {
 	uint64_t hash;		/* of the ledger */
 	uint64_t lines, births, turns, wakes, reaps, steps;
 	int64_t waited; /* when the daemon last began to wait */
+	bool waiting;	/* that was its last call */
 	LIST_HEAD(, truth) all, changed;
 };
 extern struct world world;
@@ -232,6 +236,7 @@ void truth_path(const struct truth *t, char path[PATH_SIZE]);
 void truth_beat(struct truth *t);	/* its very lock was beaten, in active/ */
 void truth_stamped(struct truth *t);	/* its mtime is some other one now */
 void truth_renewed(struct truth *t);	/* it may have been, by now */
+void truth_ttl(struct truth *t, int64_t asked); /* under the limits of whatever settings there may be */
 void truth_bind(struct truth *t, struct truth *session);
 bool truth_session_alive(const struct truth *s);
 void truth_session_over(struct truth *s, bool by_hand);
@@ -274,6 +279,7 @@ void runtime_boot(void);
 void runtime_outage(int64_t for_ns);
 void runtime_stall(int64_t for_ns);
 void runtime_stray(void);
+void runtime_mad(struct act_answer *ret); /* what is no answer, in one place */
 
 /* fault.c */
 void fault_init(void);
