@@ -33,18 +33,6 @@ counting_two() {
 beyond2() { [ "$(cat "$DIR.d/count2" 2>/dev/null || echo 0)" -gt "$1" ]; }
 at_rest() { exits 0 hibernate && says "hibernated=$1"; }
 sums() { find "$DIR/image" -type f -exec cksum {} + | sort; }
-# somebody NUMBER: a process that has it. The kernel gives the next one that is free.
-somebody() {
-	local n
-	for n in {1..100}; do
-		echo $(($1 - 1)) >/proc/sys/kernel/ns_last_pid 2>/dev/null || return 1
-		sleep 308 &
-		[ $! != "$1" ] || { disown $!; pids+=("$1"); return; }
-		disown $!
-		kill -9 $!
-	done
-	return 1
-}
 # The top of its tree, born again under its number.
 reborn() { START=$(start_of "$PID") && says "tree=$PID:$START"; }
 
@@ -67,13 +55,11 @@ to_disk() {
 	check "to disk again is done, and the image is as it was" eval 'at_rest disk && sums | cmp -s - "$W/sums"'
 	check "nobody but root can read it" eval '[ "$(stat -c %a.%U "$DIR")" = 700.root ] && ! find "$DIR/image" ! -user root | grep -q .'
 	C=$(count)
-	# Until the dead has been buried nobody gets it.
-	within 50 eval '[ ! -e /proc/$PID ]'
-	if somebody "$PID"; then
-		check "while another has its number, it is for later" eval 'exits 75 resume && complains "another"'
-		kill -9 "$PID"
-		within 30 gone "$PID"
-	fi
+	# Until all the dead of its session have been buried nobody gets it.
+	check "its number can be given to another" within 80 "$KEEPER" number "$PID"
+	check "while another has its number, it is for later" eval 'exits 75 resume && complains "another"'
+	kill -9 "$PID"
+	within 30 gone "$PID"
 	check "resume brings it back" eval 'exits 0 resume && reborn'
 	check "in the same processes" eval 'lives $P && lives $Q && lives $PID'
 	check "and both go on from where they were" eval 'within 20 beyond $C && [ "$(count)" -lt $((C + 500)) ] && within 20 beyond2 $((C / 2))'

@@ -3,20 +3,25 @@
  *
  *	keeper [-s] [-u UID] GATE ID COMMAND [ARGUMENT…]
  *	keeper vfork
+ *	keeper number PID
  *
  * -s: in a session of its own. Becomes UID, a child subreaper that ignores the terminal's signals; waits for a
  * byte on the FIFO named GATE ("-": doesn't wait; end of file without a byte: nothing runs); runs COMMAND with
  * KLEASE_ID=ID; waits until it has no child left, and exits with COMMAND's status. vfork: a process that
- * nothing stops, since the child that it waits for in the kernel never goes on.
+ * nothing stops, since the child that it waits for in the kernel never goes on. number: leaves a process with that
+ * number, as root; fails when it isn't free.
  */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +72,21 @@ static int wait_in_vfork(void)
 	return 0;
 }
 
+static int leave_with_number(const char *text)
+{
+	pid_t pid = (pid_t)strtol(text, NULL, 10);
+	struct clone_args a = {.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid, .set_tid_size = 1};
+	long r = syscall(SYS_clone3, &a, sizeof a);
+
+	if (r == 0) {
+		for (int i = 0; i <= 2; i++)
+			close(i);
+		for (;;)
+			pause();
+	}
+	return r < 0;
+}
+
 int main(int argc, char **argv)
 {
 	int status = 0, s;
@@ -74,6 +94,8 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "vfork"))
 		return wait_in_vfork();
+	if (argc == 3 && !strcmp(argv[1], "number"))
+		return leave_with_number(argv[2]);
 	if (argc > 1 && !strcmp(argv[1], "-s")) {
 		if (setsid() < 0)
 			err(1, "setsid");
