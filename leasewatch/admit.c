@@ -110,7 +110,12 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 	struct lease_record rec;
 
 	(void)snprintf(id, sizeof(id), "%s", lease_name_lock_id(name));
-	if (registry_id_used(w->registry, id) != 0) { /* over already, or a registry that can't tell: never twice */
+	int used = registry_id_used(w->registry, id);
+	if (used < 0) { /* not known is not over: the next daemon asks again */
+		registry_failed(w, "whether an id was used");
+		return;
+	}
+	if (used) {
 		refuse_file(w, dirfd, name, st->uid, "has the id of a lease that is over: moved to the quarantine");
 		return;
 	}

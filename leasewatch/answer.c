@@ -53,6 +53,23 @@ static void take_place(struct entry *e, const struct act_answer *a)
 	e->tree = a->tree;
 }
 
+/* Brought back from disk, a process has its old number and another birth; a VM has neither. */
+static void take_woken(struct watcher *w, struct entry *e, const struct act_answer *a)
+{
+	struct lease_record *rec = &e->l.record;
+
+	if (a->cgroup[0] || a->tree.pid > 0)
+		take_place(e, a);
+	if (rec->workload.pid == 0 || a->tree.pid != rec->workload.pid ||
+	    (a->tree.start == rec->workload.start && strcmp(rec->boot, w->boot) == 0))
+		return;
+	source_drop(w, &e->work);
+	rec->workload = a->tree;
+	memcpy(rec->boot, w->boot, sizeof(rec->boot));
+	e->row_dirty = true;
+	entry_changed(w, e);
+}
+
 /* What brought it to life: as it was, or anew. */
 static const char *why_alive(const struct act_answer *a, const char *why, char buf[LEASE_WHY_SIZE])
 {
@@ -108,19 +125,22 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 			step(w, e, EV_STOPPED, now, "the runtime has no such workload");
 		else
 			step(w, e, done ? EV_HIBERNATED : EV_HIBERNATE_FAILED, now, done ? e->l.why : line);
+		if (state_living(e->l.state))
+			life_follow(w, e);
 		break;
 	case ACT_RESUME:
+		if (done)
+			take_woken(w, e, a);
 		if (absent)
-			step(w, e, EV_STOPPED, now, "the runtime has no such workload");
+			step(w, e, EV_STOPPED, now, a->line[0] ? a->line : "the runtime has no such workload");
 		else
 			step(w, e, done ? EV_RESUMED : EV_RESUME_FAILED, now, done ? why_alive(a, e->l.why, why) : line);
-		if (done) {
-			if (a->cgroup[0] || a->tree.pid > 0)
-				take_place(e, a);
+		if (done && (a->flags & ACT_FLAG_COLD))
+			log_warn("%s: " COLD_WORDS " (uid %u)", e->l.id, e->l.uid);
+		if (state_living(e->l.state))
+			life_follow(w, e);
+		if (done)
 			engine_follow(w, e);
-			if (a->flags & ACT_FLAG_COLD)
-				log_warn("%s: " COLD_WORDS " (uid %u)", e->l.id, e->l.uid);
-		}
 		break;
 	case ACT_DESTROY:
 		if (done || absent)

@@ -188,9 +188,9 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		struct lease_stat st;
 		struct clock_now now;
 		log_info("%s: beaten at its last moment: it lives on", l->id);
-		clock_read(&now); /* that moment came after the turn began */
-		at = now.mono;
 		e->place = locks_place(&w->house, &ref, &st);
+		clock_read(&now); /* that moment came after the turn began, and another beat may have come since */
+		at = now.mono;
 		l->mtime = st.mtime;
 		(void)snprintf(because, sizeof(because), "a beat at its last moment");
 	}

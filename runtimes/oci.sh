@@ -94,19 +94,11 @@ frozen() {
 	fi
 } 2>/dev/null
 thawed() { ! frozen; }
-# Sets roots: how many processes in the cgroup have their parent outside: the container's first, which is pid and start then, and what
-# `enter` brought in.
-roots() {
-	roots_pids=' ' roots=0
-	while read -r roots_pid; do roots_pids="$roots_pids$roots_pid "; done <"$cgroup/cgroup.procs"
-	for roots_pid in $roots_pids; do
-		read -r roots_line <"/proc/$roots_pid/stat" || continue
-		set -- ${roots_line##*) }
-		case $roots_pids in *" $2 "*) continue ;; esac
-		roots=$((roots + 1))
-		[ $roots -gt 1 ] || { shift 19; pid=$roots_pid start=$1; }
-	done
-} 2>/dev/null
+# Sets pid and start: the container's first process.
+first_process() {
+	roots "$cgroup"
+	pid=$root_pid start=$root_start
+}
 
 # What the verbs below ask of the engine, by commands. A driver may have its own instead: each ends as `ask` does.
 #
@@ -206,7 +198,7 @@ verb_create() {
 		fi
 	elif [ $create_status = 0 ]; then
 		cid=$out
-		guess && roots && record || look
+		guess && first_process && record || look
 	fi
 	if [ $create_status != 0 ]; then
 		spend_all
@@ -284,11 +276,7 @@ freeze() {
 undumpable() { false; }
 to_disk() {
 	[ -d "$home" ] || look
-	# Whatever came in by `enter` is no child of the container's first process, and a dump would end it without a word.
-	if [ -n "$cgroup" ]; then
-		roots
-		[ $roots -le 1 ] || later "a command runs inside, and would be ended by a dump"
-	fi
+	[ -z "$cgroup" ] || ! entered "$cgroup" || later "a command runs inside, and would be ended by a dump"
 	if memory_of "$memory_cgroup"; then room_for "$home" "$memory"; fi
 	# An image that was resumed from is of the past.
 	[ ! -e "$LEASE_DIR/image" ] || rm "$LEASE_DIR/image"
@@ -343,7 +331,7 @@ verb_resume() {
 	[ $restore_status != 0 ] || [ -n "$below" ] || look
 	if [ $restore_status = 0 ] && within 3000 alive; then
 		undump
-		[ -z "$cgroup" ] || roots
+		[ -z "$cgroup" ] || first_process
 		answer_use
 		return 0
 	fi

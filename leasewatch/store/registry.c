@@ -92,6 +92,12 @@ int registry_begin(struct registry *r)
 	return 0;
 }
 
+static int broken(struct registry *r, int error)
+{
+	r->failed = error;
+	return error;
+}
+
 int registry_change(struct registry *r)
 {
 	int error;
@@ -100,6 +106,12 @@ int registry_change(struct registry *r)
 		return registry_say(r, -EINVAL, "a change outside of a turn");
 	if (r->failed < 0)
 		return r->failed;
+	/*
+	 * A query, too, that fails for want of memory or by its disk takes the turn's transaction with it, and says nothing of
+	 * that (sqlite3_get_autocommit): what is written from here on would be there, and what came before it not.
+	 */
+	if (r->wrote && sqlite3_get_autocommit(r->db))
+		return broken(r, registry_say(r, -EIO, "a query that failed has taken what was written before it with it"));
 	if (r->wrote)
 		return 0;
 	/*
@@ -139,10 +151,13 @@ int registry_commit(struct registry *r)
 	return 0;
 }
 
-static int broken(struct registry *r, int error)
+void registry_settle(struct registry *r, bool busy)
 {
-	r->failed = error;
-	return error;
+	if (r->in_turn || r->wal < r->wal_limit * (busy ? WAL_PUT_OFF : 1))
+		return;
+	/* What a reader still needs stays where it is. So does all when it fails, and a start will say so. */
+	r->wal = 0;
+	(void)sqlite3_wal_checkpoint_v2(r->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 }
 
 int registry_put(struct registry *r, const struct lease *l)

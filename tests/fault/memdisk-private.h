@@ -79,7 +79,7 @@ struct memdisk {
 	void (*slept)(void *arg, int us);
 	void *slept_arg;
 	struct name *names;
-	struct trouble writes, syncs;
+	struct trouble reads, writes, syncs;
 	int failed;
 	uint64_t n_writes, n_syncs;
 	struct op *ops;

@@ -39,7 +39,7 @@ static int vfs_read(sqlite3_file *file, void *buf, int len, sqlite3_int64 off)
 	const struct bytes *b = &f->inode->now;
 	size_t there, want = (size_t)len;
 
-	if (file_dead(f))
+	if (file_dead(f) || trouble_now(f->md, &f->md->reads) != SQLITE_OK)
 		return SQLITE_IOERR_READ;
 	there = (size_t)off >= b->len ? 0 : b->len - (size_t)off;
 	if (there > want)

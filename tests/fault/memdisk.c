@@ -316,6 +316,11 @@ void memdisk_fail_syncs(struct memdisk *md, int at, int code, bool for_good)
 	md->syncs = (struct trouble){ .at = at, .code = code, .for_good = for_good };
 }
 
+void memdisk_fail_reads(struct memdisk *md, int at, int code)
+{
+	md->reads = (struct trouble){ .at = at, .code = code };
+}
+
 int memdisk_failed(struct memdisk *md)
 {
 	int n = md->failed;

@@ -67,6 +67,7 @@ void memdisk_power_loss(struct memdisk *md, memdisk_choose *choose, void *arg);
  */
 void memdisk_fail_writes(struct memdisk *md, int at, int code, bool for_good);
 void memdisk_fail_syncs(struct memdisk *md, int at, int code, bool for_good);
+void memdisk_fail_reads(struct memdisk *md, int at, int code); /* once */
 /* How many calls were made to fail since it was asked last. */
 int memdisk_failed(struct memdisk *md);
 /* How many writes and syncs there were at all. */

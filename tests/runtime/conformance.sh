@@ -18,6 +18,8 @@ W=$(mktemp -d "${TMPDIR:-/tmp}/lease-conformance.XXXXXX") || exit 1
 
 # shellcheck source=tests/runtime/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/runtime/disk.sh
+. "$(dirname "$0")/disk.sh"
 
 verbs_of_every_runtime() {
 	check "capabilities says its protocol" exits 0 capabilities
@@ -374,6 +376,7 @@ all_of_process() {
 	stubborn
 	moved_away
 	guarding
+	[ "$RUN_UID" != 0 ] || to_disk
 }
 
 prepare() { # RUN_UID LEASE_UID
@@ -397,7 +400,7 @@ BOOT=$(cat /proc/sys/kernel/random/boot_id)
 chmod 755 "$W"
 # Whoever it runs as must be able to reach it.
 mkdir "$W/runtimes" && cp "$RUNTIME" "$W/runtimes/$NAME"
-for shared in "${RUNTIME%/*}"/*.sh "${RUNTIME%/*}"/../*.sh; do [ ! -e "$shared" ] || cp "$shared" "$W/"; done
+for shared in "${RUNTIME%/*}"/*.sh "${RUNTIME%/*}"/../*.sh "${RUNTIME%/*}"/*-helper "${RUNTIME%/*}"/../*-helper; do [ ! -e "$shared" ] || cp "$shared" "$W/"; done
 RUNTIME=$W/runtimes/$NAME
 if [ "$NAME" = process ]; then
 	if [ -x "$KEEPER" ]; then

@@ -13,7 +13,7 @@
 
 #define ACT_LONGEST (2 * 60 * SEC + 10 * SEC) /* behind another act on the same lease, both with their deadline */
 #define BACKOFF_LONGEST (300 * SEC)
-#define STAT_LONGEST (4 * ACT_LONGEST) /* whether a session lives may be asked more than once */
+#define STAT_LONGEST (4 * ACT_LONGEST) /* whether a session lives may be asked more than once, once an act is free */
 
 /* How late the loop may be: its own retries are a second apart. */
 static int64_t slack(void)
@@ -38,10 +38,10 @@ static int64_t add(int64_t when, int64_t by)
 	return when == NEVER ? NEVER : when + by;
 }
 
-/* Where events get lost, what its holder does is seen when its time comes. */
-static bool deaf(void)
+/* Where an event was lost, what its holder did may be seen only when its time comes; its session's, too. */
+static bool deaf(const struct truth *t)
 {
-	return world.o.faults & F_TREE;
+	return t->deaf || t->session_deaf;
 }
 
 static bool lives(const struct truth *t)
@@ -53,6 +53,20 @@ static bool lives(const struct truth *t)
 	if (t->record.is_session)
 		return t->leader_died == NEVER && truth_session_alive(t);
 	return s && t->session_over == NEVER && truth_session_alive(s);
+}
+
+/* Of its session's life, which renews it, or its own: when it was over. NEVER: it is not, or the daemon knows. */
+static int64_t life_over(const struct truth *t)
+{
+	const struct truth *s = t->record.is_session ? t : t->session;
+
+	return !s || s->state >= P_EXPIRED ? NEVER : t->record.is_session ? t->leader_died : t->session_over;
+}
+
+/* By when its runtime, which knows of such lives, has said so: it cannot be asked while all acts are taken. */
+static int64_t asked(const struct truth *t)
+{
+	return add(latest(life_over(t), world.last_full), STAT_LONGEST);
 }
 
 static int64_t by_silence(const struct truth *t)
@@ -84,21 +98,24 @@ static int64_t by_silence(const struct truth *t)
 		end = latest(end, from + 2 * t->ttl_high + (world.credit - credit));
 		end = latest(end, up + t->ttl_high + (world.credit - since));
 	}
+	if (world.last_full > life_over(t))
+		end = latest(end, asked(t));
 	return end;
 }
 
 static int64_t by_reason(const struct truth *t)
 {
 	int64_t lingers = latest(t->leader_died, world.last_reload);
-	int64_t end = t->record.is_session ? add(t->leader_died, STAT_LONGEST) : add(lingers, t->linger_high);
+	int64_t end = t->record.is_session ? asked(t) : add(lingers, t->linger_high);
 
 	/* One that was over before it was admitted, or goes unheard, has bound nothing. */
-	if (t->session_over != NEVER && t->session_over > t->admitted && !deaf())
-		end = sooner(end, latest(t->session_over, world.last_reload) + (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
+	if (t->session_over != NEVER && t->session_over > t->admitted && !deaf(t))
+		end = sooner(end, latest(latest(t->session_over, world.last_reload), world.last_full) +
+					  (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
 	if (t->record.runtime[0] == '\0' || strcmp(t->record.runtime, "process") == 0)
-		end = sooner(end, t->stopped);
+		end = sooner(end, add(t->stopped, t->acts > 0 ? ACT_LONGEST : 0)); /* on its way to rest or back */
 	/* It may have come back before anybody looked, or been released under a name that nobody had heard of. */
-	if (!deaf() && t->where == W_ARCHIVE && !t->strange)
+	if (!deaf(t) && t->where == W_ARCHIVE && !t->strange)
 		end = sooner(end, t->released);
 	if (!t->survived)
 		end = sooner(end, t->booted);
@@ -118,18 +135,19 @@ static int64_t living(const struct truth *t)
 static int64_t due(const struct truth *t)
 {
 	int64_t since = t->since + (world.credit - t->credit_since);
-	int64_t tried = t->destroy_tried == NEVER ? -DAY : t->destroy_tried;
+	int64_t asked = t->destroy_asked == NEVER ? -DAY : t->destroy_asked;
+	int64_t full = world.acts >= ACTS_FULL ? now() : world.last_full;
 	int64_t end = NEVER;
 
 	switch ((int)t->state) {
 	case P_NONE:
-		end = since + (deaf() ? DAY : QUEUE_TIMEOUT_HIGH);
+		end = since + (deaf(t) ? DAY : QUEUE_TIMEOUT_HIGH);
 		break;
 	case P_REQUESTED:
 		end = since + QUEUE_TIMEOUT_HIGH;
 		break;
 	case P_ADMITTED:
-		end = latest(since, world.last_full) + ACT_LONGEST;
+		end = latest(since, full) + ACT_LONGEST;
 		break;
 	case P_ACTIVE:
 	case P_IDLE:
@@ -138,7 +156,7 @@ static int64_t due(const struct truth *t)
 		break;
 	case P_EXPIRED:
 	case P_FAILED:
-		end = latest(latest(latest(since, tried), world.last_full), world.hold_until) + BACKOFF_LONGEST + ACT_LONGEST;
+		end = latest(latest(latest(since, asked), full), world.hold_until) + BACKOFF_LONGEST + ACT_LONGEST;
 		break;
 	default:
 		break;
@@ -162,11 +180,15 @@ static void look(void *arg, uint64_t birth)
 	t->watch_at = NEVER;
 	int64_t end = due(t);
 	bool up = world.down_since == NEVER && now() - world.up_since > 10 * SEC;
-	if (unheard(t) && up) {
+	bool gone = unheard(t) && up;
+	/* A turn in the middle of which it has gone may have read it before, and tells of it at its end. */
+	if (gone && (world.waiting || (t->gone_in > 0 && world.turns >= t->gone_in))) {
 		truth_free(t);
 		return;
 	}
-	if (now() >= end && up) {
+	if (!gone || t->gone_in == 0)
+		t->gone_in = gone ? world.turns + 1 : 0;
+	if (now() >= end && up && !gone) {
 		char path[PATH_SIZE], buf[1200] = "";
 		(void)snprintf(path, sizeof(path), STATE "%s", t->id);
 		(void)kernel_read(path, buf, sizeof(buf) - 1);

@@ -29,7 +29,7 @@ static void suspend(void)
 		world.last_step = now(); /* nobody saw which beats came before it */
 	world.credit += GRACE_HIGH;
 	no_silence(0);
-	world.hold_sure = -DAY; /* it is by the wall clock, for the next daemon */
+	asks_doubt_hold(); /* it is by the wall clock, for the next daemon */
 }
 
 static void step_clock(void)
@@ -85,15 +85,30 @@ static void boot(void)
 
 static void lose_events(void)
 {
-	kernel_faults.event_lost = one_in(2) ? 0 : (uint64_t)between(1, 10);
+	/* More often than not only what is told of. */
+	kernel_faults.event_lost = !one_in(3) ? 0 : (uint64_t)between(1, 10);
 	kernel_faults.queue_max = one_in(2) ? 0 : (uint32_t)between(1, 20);
 	kernel_faults.watch_refused = one_in(2) ? 0 : (uint64_t)between(1, 10);
+	world.deaf = kernel_faults.event_lost != 0;
+	if (world.deaf)
+		truth_unheard();
 }
 
 static void hear_again(void)
 {
 	kernel_faults.event_lost = kernel_faults.watch_refused = 0;
 	kernel_faults.queue_max = 0;
+	world.deaf = false;
+}
+
+/* Many things at once, and nobody to read of them: inotify has room for a few, and says so. */
+static void flood(void)
+{
+	kernel_faults.queue_max = (uint32_t)between(1, 4);
+	for (int i = 0; i < world.o.holders; i++)
+		if (!world.holders[i].lease)
+			holder_next(&world.holders[i], between(1, SEC));
+	kernel_hold_up(2 * SEC);
 }
 
 static void forget_folder(const char *name)
@@ -109,6 +124,7 @@ static void forget_folder(const char *name)
 /* archive/ alone: what is in the others are promises, which nobody could keep then. */
 static void remove_folder(void)
 {
+	truth_unheard(); /* what was just put there has gone with it */
 	forget_folder("archive");
 }
 
@@ -119,13 +135,15 @@ static void outage(void)
 
 static void actor_gone(void)
 {
-	struct act_answer a = { .magic = 1 };
+	struct act_answer a;
 
 	kernel_note("the actor is gone, or mad");
-	if (one_in(2))
+	if (one_in(4)) {
 		kernel_answer_raw("", 0);
-	else
-		kernel_answer_raw(&a, (size_t)between(1, sizeof(a)));
+		return;
+	}
+	runtime_mad(&a);
+	kernel_answer_raw(&a, one_in(8) ? (size_t)between(1, sizeof(a) - 1) : sizeof(a));
 }
 
 /* A network drive, a proxy, an agent's service: everybody falls silent. */
@@ -137,6 +155,79 @@ static void mass_silence(void)
 	for (int i = 0; i < world.o.holders; i++)
 		if (!world.holders[i].half && !one_in(8))
 			holder_next(&world.holders[i], for_ns + between(0, MINUTE));
+}
+
+/* Beats while the clock is set back have stamps that are older than they; and most often a later daemon is the first to look. */
+static int64_t set_back_by, set_back_at;
+static uint64_t turns_then;
+
+/* Where no daemon had a turn in between, both were done before anybody looked: the clocks are as they were. */
+static void set_unseen(void)
+{
+	struct truth *t;
+
+	LIST_FOREACH(t, &world.all, all)
+		if (t->beat >= set_back_at)
+			truth_stamped(t);
+}
+
+static void set_on_again(void *arg, uint64_t n)
+{
+	(void)arg;
+	(void)n;
+	kernel_step_wall(set_back_by);
+	world.last_step = world.last_gain = now();
+	if (world.turns < turns_then + 2)
+		set_unseen();
+	set_back_by = 0;
+	for (int i = 0; i < world.o.holders; i++)
+		if (!world.holders[i].half && !one_in(8))
+			holder_next(&world.holders[i], between(MINUTE, 20 * MINUTE));
+	if (world.o.faults & F_CRASH)
+		kernel_kill();
+}
+
+static void set_clock_for_a_while(void)
+{
+	int64_t for_ns = between(SEC, MINUTE);
+
+	if (now() < world.hold_until || set_back_by != 0)
+		return;
+	set_back_by = between(MINUTE, 10 * MINUTE);
+	set_back_at = now();
+	turns_then = world.turns;
+	kernel_step_wall(-set_back_by);
+	world.last_step = world.last_gain = now();
+	for (int i = 0; i < world.o.holders; i++)
+		if (!world.holders[i].half && one_in(2))
+			holder_next(&world.holders[i], between(1, for_ns));
+	after(for_ns, set_on_again, NULL, 0);
+}
+
+/* A daemon that does not stay for longer than some ttls last, while nobody beats and no stamp says when it was made. */
+static void kill_again(void *arg, uint64_t n)
+{
+	(void)arg;
+	if (world.ending)
+		return;
+	kill_daemon();
+	if (n > 0)
+		after(between(3 * MINUTE, 6 * MINUTE), kill_again, NULL, n - 1);
+}
+
+static void crash_loop(void)
+{
+	int64_t for_ns = HOUR;
+
+	if (now() >= world.hold_until && (world.o.faults & F_TIME)) {
+		kernel_step_wall(-between(MINUTE, 2 * HOUR));
+		world.last_step = world.last_gain = now();
+	}
+	kernel_note("the daemon crashes again and again");
+	for (int i = 0; i < world.o.holders; i++)
+		if (!world.holders[i].half && !one_in(8))
+			holder_next(&world.holders[i], for_ns + between(0, MINUTE));
+	kill_again(NULL, (uint64_t)between(5, 12));
 }
 
 static void stop_actor(void)
@@ -152,12 +243,14 @@ static void calls_fail(void)
 	kernel_faults.peer_full = (uint64_t)between(3, 50);
 	kernel_faults.interrupted = (uint64_t)between(3, 50);
 	kernel_faults.no_memory = one_in(2) ? (uint64_t)between(100, 5000) : 0;
+	kernel_faults.sql_no_memory = one_in(3) ? (uint64_t)between(1000, 20000) : 0;
+	kernel_faults.disk_read = one_in(3) ? (uint64_t)between(5, 200) : 0;
 }
 
 static void calls_work(void)
 {
 	kernel_faults.call_fails = kernel_faults.disk_write = kernel_faults.disk_sync = kernel_faults.peer_full = 0;
-	kernel_faults.interrupted = kernel_faults.no_memory = 0;
+	kernel_faults.interrupted = kernel_faults.no_memory = kernel_faults.sql_no_memory = kernel_faults.disk_read = 0;
 }
 
 static void hold_up(void)
@@ -187,6 +280,8 @@ static const struct {
 	{ F_TREE, remove_folder, 9 * HOUR }, { F_ENGINE, outage, 4 * HOUR },	 { F_ENGINE, stop_actor, 5 * HOUR },
 	{ F_CALLS, calls_fail, 3 * HOUR },  { F_CALLS, calls_work, 20 * MINUTE }, { F_STALL, hold_up, 2 * HOUR },
 	{ F_STALL, be_slow, HOUR },
+	{ F_TIME, set_clock_for_a_while, 6 * HOUR }, { F_CRASH, crash_loop, 12 * HOUR }, { F_TREE, flood, 3 * HOUR },
+	{ F_ENGINE, runtime_stray, 2 * HOUR },
 	{ F_ENGINE, actor_gone, 7 * HOUR },   { F_STALL, mass_silence, 4 * HOUR },
 };
 

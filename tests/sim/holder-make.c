@@ -56,7 +56,7 @@ static void times(struct truth *t, const char *surface)
 	t->ttl_high = TTL_HIGH;
 	if (percent(75)) {
 		r->ttl = between(20, 900) * SEC;
-		t->ttl_low = t->ttl_high = r->ttl;
+		truth_ttl(t, r->ttl);
 	}
 	t->linger_low = t->linger_high = 0;
 	if (!r->is_session && percent(20)) {
@@ -81,6 +81,7 @@ static void workload(struct holder *h, struct truth *t)
 		(void)snprintf(r->runtime, sizeof(r->runtime), "box");
 	} else {
 		(void)snprintf(r->runtime, sizeof(r->runtime), "%s", n < 98 ? "flaky" : "nowhere");
+		(void)snprintf(r->profile, sizeof(r->profile), "%s", r->runtime); /* no other is for the asking */
 	}
 	if (percent(40))
 		r->usage = (enum lease_usage)between(LEASE_USAGE_EXPLICIT, LEASE_USAGE_HYBRID);

@@ -57,6 +57,7 @@ void kernel_boot(uint64_t seed, const struct kernel_hooks *hooks)
 	k.hooks = *hooks;
 	k.now = 100 * K_S;
 	k.wall_off = INT64_C(1790000000) * K_S;
+	memory_for_sqlite();
 	k.disk = memdisk_new(choose, NULL);
 	if (memdisk_register(k.disk, "memdisk", true) != 0)
 		mistake("SQLite does not take the disk");
@@ -92,6 +93,35 @@ void kernel_free(void)
 bool kernel_running(void)
 {
 	return k.running;
+}
+
+void kernel_aside(bool begins)
+{
+	k.outside += begins ? 1 : -1;
+	memdisk_fail_reads(k.disk, 0, SQLITE_OK);
+}
+
+void kernel_fail_one(enum kernel_one kind, uint64_t nth)
+{
+	if (kind < ONE_READ)
+		k.one[kind] = nth;
+	else if (kind == ONE_READ)
+		memdisk_fail_reads(k.disk, (int)nth, SQLITE_IOERR_READ);
+	else if (kind == ONE_WRITE)
+		memdisk_fail_writes(k.disk, (int)nth, draw_one_in(STREAM_KERNEL, 2) ? SQLITE_FULL : SQLITE_IOERR_WRITE, false);
+	else
+		memdisk_fail_syncs(k.disk, (int)nth, SQLITE_IOERR_FSYNC, false);
+	(void)memdisk_failed(k.disk);
+}
+
+bool kernel_failed(enum kernel_one kind)
+{
+	return kind < ONE_READ ? k.one[kind] == 0 : memdisk_failed(k.disk) > 0;
+}
+
+bool the_one(enum kernel_one kind)
+{
+	return k.one[kind] > 0 && --k.one[kind] == 0;
 }
 
 bool dying(void)
@@ -187,6 +217,7 @@ enum kernel_end kernel_run(int (*main)(void *arg), void *arg, int *ret_status)
 	k.fd_low = k.fd_top = 0;
 	forget_answers();
 	start_faults();
+	k.rested = k.now;
 	k.running = true;
 	if (setjmp(k.out) == 0) {
 		*ret_status = main(arg);
@@ -241,6 +272,8 @@ void disk_faults(void)
 	if (draw_one_in(STREAM_KERNEL, kernel_faults.disk_write))
 		memdisk_fail_writes(k.disk, n, draw(STREAM_KERNEL) & 1 ? SQLITE_FULL : SQLITE_IOERR_WRITE,
 				    false);
+	if (draw_one_in(STREAM_KERNEL, kernel_faults.disk_read))
+		memdisk_fail_reads(k.disk, 4 * n, SQLITE_IOERR_READ);
 	if (draw_one_in(STREAM_KERNEL, kernel_faults.disk_sync))
 		memdisk_fail_syncs(k.disk, 1, SQLITE_IOERR_FSYNC, false);
 	if (kernel_faults.crash && draw_one_in(STREAM_KERNEL, kernel_faults.crash / 16 + 1))

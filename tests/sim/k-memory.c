@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <sqlite3.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -114,11 +115,49 @@ size_t kernel_memory(void)
 
 static bool fails(void)
 {
-	if (++k.allocations != k.no_memory_at && !draw_one_in(STREAM_KERNEL, kernel_faults.no_memory))
+	if (++k.allocations != k.no_memory_at && !the_one(ONE_ALLOCATION) && !draw_one_in(STREAM_KERNEL, kernel_faults.no_memory))
 		return false;
 	kernel_note("no memory");
 	errno = ENOMEM;
 	return true;
+}
+
+/* --- SQLite's, which has its own from libc --- */
+
+static sqlite3_mem_methods sqlite_real;
+
+static bool sqlite_fails(void)
+{
+	if (!simulated() || (!the_one(ONE_OF_SQLITE) && !draw_one_in(STREAM_KERNEL, kernel_faults.sql_no_memory)))
+		return false;
+	kernel_note("no memory for SQLite");
+	return true;
+}
+
+static void *sqlite_malloc(int size)
+{
+	return sqlite_fails() ? NULL : sqlite_real.xMalloc(size);
+}
+
+static void *sqlite_realloc(void *p, int size)
+{
+	return sqlite_fails() ? NULL : sqlite_real.xRealloc(p, size);
+}
+
+/* Once, and before it does anything. */
+void memory_for_sqlite(void)
+{
+	sqlite3_mem_methods m;
+
+	if (sqlite_real.xMalloc)
+		return;
+	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &sqlite_real) != SQLITE_OK)
+		mistake("SQLite does not tell its memory");
+	m = sqlite_real;
+	m.xMalloc = sqlite_malloc;
+	m.xRealloc = sqlite_realloc;
+	if (sqlite3_config(SQLITE_CONFIG_MALLOC, &m) != SQLITE_OK)
+		mistake("SQLite does not take our memory");
 }
 
 void *__wrap_malloc(size_t size);

@@ -17,6 +17,11 @@ int64_t kernel_mono(void)
 	return k.now - k.boot;
 }
 
+int64_t kernel_busy(void)
+{
+	return k.now - k.rested;
+}
+
 int64_t kernel_boottime(void)
 {
 	return k.now - k.boot + k.slept;
@@ -165,11 +170,9 @@ int call(const char *name, const int *errors)
 	}
 	if (dying())
 		die();
-	if (!errors || (k.calls != k.fail_at && !draw_one_in(STREAM_KERNEL, kernel_faults.call_fails)))
-		return 0;
-	while (errors[n])
+	while (errors && errors[n])
 		n++;
-	if (n == 0)
+	if (n == 0 || (!the_one(ONE_CALL) && k.calls != k.fail_at && !draw_one_in(STREAM_KERNEL, kernel_faults.call_fails)))
 		return 0;
 	n = errors[draw(STREAM_KERNEL) % (uint64_t)n];
 	kernel_note("%s fails: %s", name, strerror(n));

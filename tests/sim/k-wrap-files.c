@@ -233,7 +233,7 @@ int __wrap_fstatfs(int fd, struct statfs *fs)
 		return result(-EBADF);
 	const struct super *s = f->inode->sb;
 	memset(fs, 0, sizeof(*fs));
-	fs->f_type = 0x01021994; /* tmpfs */
+	fs->f_type = kernel_faults.fs_magic ? kernel_faults.fs_magic : 0x01021994; /* tmpfs */
 	fs->f_bsize = 4096;
 	fs->f_blocks = s->blocks;
 	fs->f_bfree = fs->f_bavail = s->blocks ? s->blocks - s->used : 0;

@@ -153,8 +153,10 @@ struct machine {
 	int64_t slept, slept_ever; /* suspended since boot; asleep or down since ever */
 	int64_t wall_off;          /* wall - now */
 	int64_t held_until;
+	int64_t rested; /* when the daemon last had nothing to do */
 	uint64_t calls, fail_at; /* fail_at: this call fails, if it can; 0 = none */
 	uint64_t allocations, no_memory_at;
+	uint64_t one[ONE_READ]; /* so many more of its kind, then one fails; 0 = none */
 	bool running, killed, rebooting, power_loss;
 	int64_t down_for;
 	int outside; /* the world has the word, though the daemon runs */
@@ -282,6 +284,8 @@ int cgroup_open(const struct file *dir, const char *name, struct file **ret);
 
 /* k-memory.c */
 void memory_reset(void);
+void memory_for_sqlite(void);
+bool the_one(enum kernel_one kind);
 
 /* k-daemon.c */
 ssize_t peer_send(const void *buf, size_t len);

@@ -51,13 +51,15 @@ struct kernel_faults {
 	int64_t stall_ns;
 	uint64_t call_fails;  /* calls that may fail (EIO, ENOSPC, EMFILE, ENOMEM, EACCES as fits the call) */
 	uint64_t no_memory;   /* malloc(3) and its like: NULL */
+	uint64_t sql_no_memory; /* SQLite's own: SQLITE_NOMEM */
 	uint64_t interrupted; /* waits: EINTR */
 	uint64_t event_lost;  /* inotify events: never delivered, nothing said (a file system without events) */
 	uint64_t watch_refused;         /* inotify_add_watch: ENOSPC; inotify_init1: EMFILE */
 	uint32_t queue_max;             /* inotify: overflow beyond so many; 0 = 16384 */
 	uint64_t peer_full;             /* sends to the actor: EAGAIN */
-	uint64_t disk_write, disk_sync; /* SQLite's: SQLITE_FULL or SQLITE_IOERR */
+	uint64_t disk_write, disk_sync, disk_read; /* SQLite's: SQLITE_FULL or SQLITE_IOERR */
 	uint64_t ino_again; /* new files: the number of one that has gone, as most file systems do it */
+	uint32_t fs_magic;  /* what fstatfs says of the file system; 0 = tmpfs */
 };
 struct kernel_hooks {
 	void *arg;
@@ -77,10 +79,15 @@ struct kernel_hooks {
 void kernel_boot(uint64_t seed, const struct kernel_hooks *hooks);
 void kernel_free(void);
 extern struct kernel_faults kernel_faults;
+/* One alone: the nth of its kind from now on, of those that can fail. False: not yet. */
+enum kernel_one { ONE_CALL, ONE_ALLOCATION, ONE_OF_SQLITE, ONE_READ, ONE_WRITE, ONE_SYNC, ONES };
+void kernel_fail_one(enum kernel_one kind, uint64_t nth);
+bool kernel_failed(enum kernel_one kind);
 uint64_t kernel_calls(void); /* of the daemon so far */
 
 /* --- time, ns --- */
 int64_t kernel_mono(void);
+int64_t kernel_busy(void); /* for how long the daemon has not waited for anything */
 int64_t kernel_boottime(void);
 int64_t kernel_wall(void);
 void kernel_step_wall(int64_t by); /* somebody sets the clock */
@@ -114,6 +121,7 @@ void kernel_kill(void);               /* kill -9, before its next call; from an 
 void kernel_signal(int signo);        /* into its signalfd */
 void kernel_pass(int64_t until_mono); /* time without a daemon */
 bool kernel_running(void);
+void kernel_aside(bool begins); /* in the middle of a call of the daemon's: what is done is not the daemon's */
 /* Within main: who the daemon is from here on (it begins as root). As drop_to() of os/drop.h does it. */
 void kernel_become(uint32_t uid, uint32_t gid);
 size_t kernel_memory(void); /* bytes that the daemon has of malloc(3) */

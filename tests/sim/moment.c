@@ -30,6 +30,12 @@ void check(bool good, const char *what, int line)
 
 /* --- the machine and the daemon --- */
 
+static void misread(void *arg, const char *file, int line, const char *what)
+{
+	(void)arg;
+	kernel_note("configuration: %s:%d: %s", file, line, what);
+}
+
 static int daemon_main(void *arg)
 {
 	static struct watcher w;
@@ -38,20 +44,26 @@ static int daemon_main(void *arg)
 
 	(void)arg;
 	memset(&w, 0, sizeof(w));
-	p->uid = p->gid = DAEMON;
+	p->uid = p->gid = now.user_mode ? USER : DAEMON;
+	p->user_mode = now.user_mode;
+	if (p->user_mode)
+		kernel_become(USER, USER);
 	(void)snprintf(p->notices, sizeof(p->notices), NOTICES);
 	(void)snprintf(p->db, sizeof(p->db), "/sim/var/lib/leasewatch/lease.db");
 	(void)snprintf(p->state, sizeof(p->state), STATE);
 	(void)snprintf(p->tokens, sizeof(p->tokens), RUN "/tokens");
 	(void)snprintf(p->sessions, sizeof(p->sessions), RUN "/sessions");
 	(void)snprintf(p->work, sizeof(p->work), "/sim/var/lib/leasewatch-work");
-	if (house_open(p, 0, &w.house, err) < 0)
+	if (house_open(p, 0, &w.house, err) < 0) {
+		kernel_note("house_open: %s", err);
 		return 3;
-	kernel_become(DAEMON, DAEMON);
+	}
+	if (!p->user_mode)
+		kernel_become(DAEMON, DAEMON);
 	log_open("watcher", false, 7);
 	w.config = CONFIG;
 	w.config_named = true;
-	if (settings_load(CONFIG, NULL, NULL, &w.settings) < 0)
+	if (settings_load(CONFIG, misread, NULL, &w.settings) < 0)
 		return 2;
 	w.ready_fd = -1;
 	w.peer.fd = kernel_peer_fd();
@@ -65,7 +77,9 @@ static void answer(const struct act_request *r)
 				.net_bytes = -1 };
 
 	memcpy(a.id, r->id, sizeof(a.id));
-	if (r->verb == ACT_STAT && strcmp(r->runtime, "session") == 0 && !kernel_process_alive(now.pid))
+	if (r->verb == ACT_CAPABILITIES)
+		a.caps = now.caps;
+	if (r->verb == ACT_STAT && strcmp(r->runtime, "session") == 0 && !kernel_process_alive(now.session_pid))
 		a.outcome = ACT_ABSENT;
 	kernel_answer(&a);
 }
@@ -78,6 +92,8 @@ static void request(void *arg, const struct act_request *r)
 		if (strcmp(h->id, r->id) != 0)
 			continue;
 		h->created += r->verb == ACT_CREATE;
+		h->hibernates += r->verb == ACT_HIBERNATE;
+		h->generation = r->generation;
 		if (r->verb == ACT_DESTROY) {
 			h->destroys++;
 			h->destroyed_at = h->destroyed_at == NEVER_YET ? kernel_true() : h->destroyed_at;
@@ -122,7 +138,11 @@ static void called(void *arg, const char *call)
 		now.ended_at = kernel_true();
 		kernel_kill();
 	}
-	if (!now.armed || now.leases[0].destroys > 0 || ++now.calls != now.stall_at)
+	if (now.armed && now.last_moment && strcmp(call, "renameat2") == 0) {
+		now.last_moment = false;
+		beat(&now.leases[0], 0);
+	}
+	if (!now.armed || now.last_moment || now.leases[0].destroys > 0 || ++now.calls != now.stall_at)
 		return;
 	kernel_hold_up(20 * S);
 	kernel_at(kernel_mono() + 19 * S, beat, &now.leases[0], 0);
@@ -133,6 +153,8 @@ static void logged(void *arg, int level, const char *line)
 	(void)arg;
 	(void)level;
 	now.troubles += strstr(line, "cannot happen") != NULL;
+	for (int i = 0; i < LEASES && strstr(line, "-> denied"); i++)
+		now.leases[i].denied |= strstr(line, now.leases[i].id) != NULL;
 }
 
 /* --- what is made to happen --- */
@@ -151,6 +173,7 @@ void begin(const char *moment, const char *settings)
 	kernel_boot(1, &hooks);
 	kernel_mkdirs("/sim/var/lib", 0, 0755);
 	kernel_mkdirs("/sim/etc", 0, 0755);
+	kernel_mkdirs("/sim/run", 0, 0755);
 	RIGHT(kernel_create(CONFIG, settings, strlen(settings)) == 0);
 	now.begun = kernel_mono();
 	for (int i = 0; i < LEASES; i++) {
@@ -160,6 +183,15 @@ void begin(const char *moment, const char *settings)
 	}
 }
 
+void of_the_user(void)
+{
+	now.user_mode = true;
+	kernel_as(0);
+	kernel_mkdirs(RUN, USER, 0700);
+	kernel_mkdirs("/sim/var/lib/leasewatch", USER, 0700);
+	kernel_mkdirs("/sim/var/lib/leasewatch-work", USER, 0700);
+}
+
 static struct lease_record record(const struct held *h, int64_t ttl)
 {
 	struct lease_record r;
@@ -167,6 +199,7 @@ static struct lease_record record(const struct held *h, int64_t ttl)
 	lease_record_init(&r);
 	memcpy(r.id, h->id, sizeof(r.id));
 	memcpy(r.surface, "test", sizeof("test"));
+	memcpy(r.profile, "lab", sizeof("lab"));
 	memcpy(r.runtime, "box", sizeof("box"));
 	r.ttl = ttl;
 	return r;
@@ -204,6 +237,19 @@ void make_led(void *arg, uint64_t ttl)
 	put_lock(arg, "queue", &r);
 }
 
+void make_process(void *arg, uint64_t ttl)
+{
+	struct lease_record r = record(arg, (int64_t)ttl);
+
+	r.profile[0] = '\0';
+	memcpy(r.runtime, "process", sizeof("process"));
+	r.usage = LEASE_USAGE_EXPLICIT;
+	r.workload = kernel_spawn(USER);
+	memcpy(r.boot, kernel_boot_id(), sizeof(r.boot));
+	now.pid = r.workload.pid;
+	put_lock(arg, "queue", &r);
+}
+
 /* A session's is made in active/ by whoever opens it. */
 void make_session(void *arg, uint64_t n)
 {
@@ -217,7 +263,7 @@ void make_session(void *arg, uint64_t n)
 	r.is_session = true;
 	r.leader = kernel_spawn(USER);
 	memcpy(r.boot, kernel_boot_id(), sizeof(r.boot));
-	now.pid = r.leader.pid;
+	now.session_pid = r.leader.pid;
 	put_lock(h, "active", &r);
 }
 
@@ -235,7 +281,10 @@ void end_leader(void *arg, uint64_t n)
 {
 	(void)arg;
 	(void)n;
-	kernel_end_process(now.pid);
+	if (now.pid > 0)
+		kernel_end_process(now.pid);
+	if (now.session_pid > 0)
+		kernel_end_process(now.session_pid);
 	now.ended_at = kernel_true();
 }
 
@@ -248,6 +297,15 @@ void beat(void *arg, uint64_t more)
 		h->last_beat = kernel_true();
 	if (more > 0)
 		kernel_at(kernel_mono() + 10 * S, beat, h, more - 1);
+}
+
+void beat_ahead(void *arg, uint64_t s)
+{
+	struct held *h = arg;
+
+	kernel_as(USER);
+	RIGHT(kernel_utime(h->lock, kernel_wall() + (int64_t)s * S) == 0);
+	h->last_beat = kernel_true();
 }
 
 void release(void *arg, uint64_t n)
@@ -300,6 +358,24 @@ void answer_kept(void *arg, uint64_t n)
 	now.n_kept = 0;
 }
 
+void answer_first(void *arg, uint64_t n)
+{
+	(void)arg;
+	(void)n;
+	RIGHT(now.n_kept > 0);
+	answer(&now.kept[0]);
+}
+
+void answer_of_another(void *arg, uint64_t n)
+{
+	const struct held *h = arg;
+	struct act_request r = { .verb = ACT_DESTROY, .generation = h->generation + 1 };
+
+	(void)n;
+	memcpy(r.id, h->id, sizeof(r.id));
+	answer(&r);
+}
+
 void leave_unanswered(void *arg, uint64_t verb)
 {
 	(void)arg;
@@ -320,6 +396,30 @@ void reboot(void *arg, uint64_t n)
 	kernel_reboot(30 * S, false);
 }
 
+void set_back(void *arg, uint64_t s)
+{
+	(void)arg;
+	kernel_step_wall(-(int64_t)s * S);
+}
+
+void set_on(void *arg, uint64_t s)
+{
+	(void)arg;
+	kernel_step_wall((int64_t)s * S);
+}
+
+void hold_up(void *arg, uint64_t s)
+{
+	(void)arg;
+	kernel_hold_up((int64_t)s * S);
+}
+
+void queue_of(void *arg, uint64_t n)
+{
+	(void)arg;
+	kernel_faults.queue_max = (uint32_t)n;
+}
+
 void arm(void *arg, uint64_t n)
 {
 	(void)arg;
@@ -332,6 +432,13 @@ void fail(void *arg, uint64_t n)
 {
 	now.fails = arg;
 	now.fails_after = (int)n;
+}
+
+void thrash(void *arg, uint64_t one_in)
+{
+	(void)arg;
+	kernel_faults.stall = one_in;
+	kernel_faults.stall_ns = S / 10;
 }
 
 /* All works again: what failed for a moment. */
@@ -375,4 +482,18 @@ void live(int until, int away, int64_t step, const char *call_fails)
 			kernel_at(kernel_mono() + S, mend, NULL, 0);
 	}
 	RIGHT(status == 0);
+}
+
+void live_on(int until)
+{
+	int status = -1;
+
+	at(until, stop, NULL, 0);
+	do {
+		bool over = kernel_run(daemon_main, NULL, &status) == END_RETURNED && status == 0;
+		if (over && kernel_mono() >= now.begun + until * S)
+			return;
+		kernel_pass(kernel_mono() + S);
+	} while (kernel_mono() < now.begun + 2 * until * S);
+	RIGHT(!"it ends when it is told to");
 }

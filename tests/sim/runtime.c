@@ -14,7 +14,7 @@ struct act {
 	struct act_request r;
 	struct truth *t; /* NULL: of no lease */
 	uint64_t birth;
-	bool running;
+	bool running, lost; /* lost: it is done, or not, and never answered */
 	int64_t asked;
 	struct act *next;
 	SLIST_ENTRY(act) free;
@@ -24,6 +24,7 @@ static struct act *pool;
 static SLIST_HEAD(, act) unused;
 static uint64_t lives; /* of the daemon, and so of the actor */
 static int64_t outage_until, stalled_until;
+static bool has_lost; /* in this life: each takes a place for good */
 static size_t n_acts;
 
 void runtime_init(size_t n)
@@ -197,8 +198,6 @@ static void told(struct truth *t, const struct act *a, const struct act_answer *
 		t->start_failed = now();
 	if ((ans->outcome == ACT_ABSENT || ans->state == ACT_ST_ABSENT) && !t->record.is_session && t->stopped == NEVER)
 		t->stopped = now();
-	if (a->r.verb == ACT_DESTROY)
-		t->destroy_tried = now();
 }
 
 static void ended(void *arg, uint64_t life)
@@ -217,6 +216,8 @@ static void ended(void *arg, uint64_t life)
 	answer_about(a, ACT_DONE, &ans);
 	bool late = now() - a->asked >= a->r.deadline;
 	bool fails = late || (troubled() && (now() < outage_until || percent(is(a, "flaky") ? 20 : 3)));
+	if (a->lost && one_in(2))
+		fails = true;
 	/* What failed by its deadline may have done all of it. */
 	if (t && (!fails || (late && one_in(2))) && a->r.verb != ACT_CAPABILITIES)
 		do_act(a, t, &ans);
@@ -230,14 +231,18 @@ static void ended(void *arg, uint64_t life)
 		if (!is(a, "box") && !is(a, "session"))
 			ans.caps = ACT_CAP_HIBERNATE_FROZEN;
 	}
-	note(a, (enum act_outcome)ans.outcome);
+	note(a, a->lost ? ACT_UNKNOWN : (enum act_outcome)ans.outcome);
 	if (t) {
-		told(t, a, &ans);
 		t->acts--;
 		t->first = a->next;
+		if (!a->lost)
+			told(t, a, &ans);
 	}
-	world.acts--;
-	kernel_answer(&ans);
+	if (!a->lost) {
+		if (world.acts-- >= ACTS_FULL)
+			world.last_full = now();
+		kernel_answer(&ans);
+	}
 	if (t)
 		bound_changed(t);
 	if (a->next)
@@ -278,6 +283,76 @@ static void check_request(const struct act_request *r, struct truth *t)
 		broken("I4", "%s of %s, which is over", act_verb_name((enum act_verb)r->verb), r->id);
 }
 
+/*
+ * An actor that is killed and whose answers get lost is one thing; this is one lost alone. Most of all of a destroy behind another
+ * act, whose answer must not be taken for its own.
+ */
+static bool gets_lost(const struct act *a, const struct truth *t)
+{
+	int verb = (int)a->r.verb;
+
+	if (!troubled() || has_lost || (verb != ACT_CREATE && verb != ACT_HIBERNATE && verb != ACT_RESUME && verb != ACT_DESTROY))
+		return false;
+	has_lost = one_in(verb == ACT_DESTROY && t->first ? 2 : 100);
+	return has_lost;
+}
+
+/* About a life that nobody lives: the next one's generation, or that of the one before. */
+void runtime_stray(void)
+{
+	static const enum act_verb verbs[] = { ACT_CREATE, ACT_STAT, ACT_HIBERNATE, ACT_RESUME, ACT_DESTROY };
+	struct truth *t;
+	int left = 20;
+
+	LIST_FOREACH(t, &world.all, all) {
+		if (t->generation == 0 || !one_in(3))
+			continue;
+		struct act_answer a = { .magic = WIRE_MAGIC, .size = sizeof(a), .verb = verbs[between(0, 4)], .outcome = ACT_DONE,
+					.generation = t->generation + 1, .cpu_usec = -1, .memory = -1, .net_bytes = -1 };
+		memcpy(a.id, t->id, sizeof(a.id));
+		if (t->generation > 1 && one_in(2))
+			a.generation = t->generation - 1;
+		if (one_in(2))
+			a.outcome = one_in(2) ? ACT_ABSENT : ACT_FAILED;
+		kernel_answer(&a);
+		if (--left == 0)
+			break;
+	}
+}
+
+void runtime_mad(struct act_answer *a)
+{
+	*a = (struct act_answer){ .magic = WIRE_MAGIC, .size = sizeof(*a), .verb = ACT_STAT, .outcome = ACT_DONE, .id = "kls-aaaaaaaaaa",
+				  .generation = 1, .cpu_usec = -1, .memory = -1, .net_bytes = -1 };
+	switch (between(0, 24)) {
+	case 0: a->magic++; break;
+	case 1: a->size--; break;
+	case 2: a->verb = ACT_NONE; break;
+	case 3: a->verb = ACT_VERBS; break;
+	case 4: a->outcome = ACT_UNKNOWN; break;
+	case 5: a->outcome = ACT_OUTCOMES; break;
+	case 6: a->state = ACT_STATES; break;
+	case 7: memset(a->id, 'a', sizeof(a->id)); break;
+	case 8: memset(a->cgroup, '/', sizeof(a->cgroup)); break;
+	case 9: memset(a->line, 'x', sizeof(a->line)); break;
+	case 10: memset(a->argv, 'x', sizeof(a->argv)); break;
+	case 11: a->more = 2; break;
+	case 12: a->more = 1; break;
+	case 13: a->verb = ACT_LIST; a->more = 1; a->outcome = ACT_FAILED; break;
+	case 14: a->id[0] = '\0'; break;
+	case 15: a->generation = 0; break;
+	case 16: a->caps = ~0u; break;
+	case 17: a->cpu_usec = -2; break;
+	case 18: a->memory = -2; break;
+	case 19: a->net_bytes = -2; break;
+	case 20: a->tree.pid = -1; break;
+	case 21: memcpy(a->cgroup, "here", 5); break;
+	case 22: memcpy(a->cgroup, "/a/../b", 8); break;
+	case 23: memcpy(a->cgroup, "/a\n", 4); break;
+	default: memcpy(a->line, "\033", 2); break;
+	}
+}
+
 void runtime_request(void *arg, const struct act_request *r)
 {
 	struct truth *t = r->id[0] ? truth_find(r->id) : NULL;
@@ -291,18 +366,19 @@ void runtime_request(void *arg, const struct act_request *r)
 	SLIST_REMOVE_HEAD(&unused, free);
 	*a = (struct act){ .r = *r, .t = t, .birth = t ? t->birth : 0 };
 	world.acts++;
-	/* The daemon keeps to 8, the last two for users who have none. */
-	if (world.acts >= 6)
-		world.last_full = now();
 	if (!t) {
 		start(a);
 		return;
 	}
 	t->acts++;
+	a->lost = gets_lost(a, t);
 	if (r->verb == ACT_CREATE)
 		t->create_asked = now();
-	if (r->verb == ACT_DESTROY)
+	if (r->verb == ACT_DESTROY) {
 		check_destroy(t);
+		t->destroy_asked = now();
+		bound_changed(t);
+	}
 	if (!t->first) {
 		t->first = a;
 		start(a);
@@ -320,6 +396,9 @@ void runtime_daemon_gone(void)
 	struct act *a;
 
 	lives++;
+	if (world.acts >= ACTS_FULL)
+		world.last_full = now();
+	has_lost = false;
 	world.acts = 0;
 	stalled_until = -DAY;
 	LIST_FOREACH(t, &world.all, all) {

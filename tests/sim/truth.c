@@ -60,7 +60,8 @@ struct truth *truth_new(uint32_t uid)
 			     .credit_since = world.credit, .since = now(), .watch_at = NEVER };
 	t->released = t->stopped = t->leader_died = t->withdrawn = t->session_over = t->booted = t->start_failed = NEVER;
 	t->saved = t->taken_up = -DAY;
-	t->rubbish = t->taken = t->create_asked = t->destroy_tried = NEVER;
+	t->rubbish = t->taken = t->create_asked = t->destroy_asked = NEVER;
+	t->deaf = world.deaf;
 	LIST_INIT(&t->bound);
 	lease_record_init(&t->record);
 	truth_make_id(t->id);
@@ -165,10 +166,17 @@ void truth_stamped(struct truth *t)
 	}
 }
 
+void truth_ttl(struct truth *t, int64_t asked)
+{
+	t->ttl_low = asked < TTL_CAP ? asked : TTL_CAP;
+	t->ttl_high = asked > TTL_FLOOR ? asked : TTL_FLOOR;
+}
+
 void truth_bind(struct truth *t, struct truth *session)
 {
 	unbind(t);
 	t->session = session;
+	t->session_deaf = session->deaf;
 	memcpy(t->session_id, session->id, sizeof(t->session_id));
 	memcpy(t->session_surface, session->record.surface, sizeof(t->session_surface));
 	LIST_INSERT_HEAD(&session->bound, t, of_session);
@@ -236,6 +244,14 @@ void truth_stopped(struct truth *t)
 		t->work = WORK_ABSENT;
 	first(&t->stopped);
 	bound_changed(t);
+}
+
+void truth_unheard(void)
+{
+	struct truth *t;
+
+	LIST_FOREACH(t, &world.all, all)
+		t->deaf = t->session_deaf = true;
 }
 
 /* Of a boot before: no process, no lock, no promise; images stay. */

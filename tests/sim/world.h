@@ -54,7 +54,11 @@
 #define LIFE_HIGH (16 * HOUR)
 #define RETENTION_LOW (2 * HOUR)
 #define RETENTION_HIGH (6 * HOUR)
+#define TTL_CAP (14 * MINUTE) /* of what is asked for */
+#define TTL_FLOOR (25 * SEC)
 #define QUEUE_TIMEOUT_HIGH (10 * MINUTE)
+/* The daemon keeps to 8 acts at a time, the last two for users who have none. */
+#define ACTS_FULL 6
 #define HOLD_HIGH (20 * MINUTE) /* asked for */
 
 enum fault_class {
@@ -87,6 +91,11 @@ struct holder;
 
 /* A lease as it is. Times: NEVER = has not happened. */
 struct truth {
+	/* looked at of all of them at many a call: they lie together */
+	LIST_ENTRY(truth) all;
+	int64_t beat, ttl_low;
+	enum where where;
+	/* what it is */
 	char id[LEASE_ID_SIZE], name[LEASE_NAME_SIZE];
 	uint32_t uid;
 	uint64_t birth;			/* tells this life from the next one in the same memory */
@@ -94,16 +103,16 @@ struct truth {
 	struct holder *holder;		/* NULL: given up */
 	/* its lock */
 	uint64_t ino;
-	enum where where;
 	bool unsure;			/* its holder did to it what takes back the promise about beats */
 	bool ghost;			/* a byte that its holder left where it had been: promises nothing */
 	bool strange;			/* it has another name, which may go unheard */
+	bool deaf, session_deaf;	/* events were lost in its time, and nobody was told; in its session's */
 	bool tricky;			/* its last stamp may be credited when it is looked at */
 	int64_t saved;			/* by an editor: another inode, which has to be seen before a release counts */
 	/* what renews it */
-	int64_t made, beat, renewed, credit; /* credit: world.credit at that time */
+	int64_t made, renewed, credit; /* credit: world.credit at that time */
 	int64_t taken_up, credit_taken_up;   /* when a daemon first began since, that lived for a while */
-	int64_t ttl_low, ttl_high, linger_low, linger_high, ttl_asked;
+	int64_t ttl_high, linger_low, linger_high, ttl_asked;
 	int32_t work_pid, leader_pid, waiter_pid;
 	struct lease_process second; /* another process of a session */
 	struct truth *session;		/* NULL: none, or its truth is over */
@@ -118,8 +127,9 @@ struct truth {
 	enum public state, told;	/* told: by state/ID */
 	int64_t since, taken;		/* taken: when its lock left active/ by the daemon */
 	int64_t credit_made, credit_since, watch_at, admitted;
-	int64_t create_asked, destroy_tried; /* destroy_tried: when the last one was answered */
+	int64_t create_asked, destroy_asked;
 	uint64_t generation;
+	uint64_t gone_in;		/* the turn in which it was first seen to have gone unheard; 0 = not */
 	bool in_registry, changed, expired_checked, destroyed;
 	bool survived;			/* the last boot, as an image */
 	/* its workload */
@@ -127,7 +137,7 @@ struct truth {
 	int acts;			/* under way */
 	struct act *first;		/* in order; they never overlap */
 	SLIST_ENTRY(truth) free;
-	LIST_ENTRY(truth) all, hash, quiet;
+	LIST_ENTRY(truth) hash, quiet;
 };
 
 enum character {
@@ -172,6 +182,7 @@ struct world {
 	int64_t last_step;	/* somebody set the clock */
 	int64_t last_gain;	/* or it went on without us */
 	int64_t last_reload;
+	bool deaf;		/* events get lost, and nobody is told */
 	int64_t held_until;	/* the daemon is stopped */
 	int64_t breaker_until;
 	int64_t grace_until;	/* no end by silence, and while it is stopped none at all */
@@ -183,6 +194,7 @@ struct world {
 	uint64_t hash;		/* of the ledger */
 	uint64_t lines, births, turns, wakes, reaps, steps;
 	int64_t waited; /* when the daemon last began to wait */
+	bool waiting;	/* that was its last call */
 	LIST_HEAD(, truth) all, changed;
 };
 extern struct world world;
@@ -224,6 +236,7 @@ void truth_path(const struct truth *t, char path[PATH_SIZE]);
 void truth_beat(struct truth *t);	/* its very lock was beaten, in active/ */
 void truth_stamped(struct truth *t);	/* its mtime is some other one now */
 void truth_renewed(struct truth *t);	/* it may have been, by now */
+void truth_ttl(struct truth *t, int64_t asked); /* under the limits of whatever settings there may be */
 void truth_bind(struct truth *t, struct truth *session);
 bool truth_session_alive(const struct truth *s);
 void truth_session_over(struct truth *s, bool by_hand);
@@ -232,6 +245,7 @@ void truth_killed(int32_t *pid);
 void truth_leader_died(struct truth *t);
 void truth_stopped(struct truth *t);
 void truth_booted(void);
+void truth_unheard(void); /* what is done to any of them now may be told to nobody */
 void truth_taken_up(void); /* the daemon that has just ended had looked at all of them */
 void truth_make_id(char id[LEASE_ID_SIZE]);
 
@@ -254,6 +268,7 @@ void asks_exit(void);
 void ask_something(struct holder *h);
 void asks_end(void);	/* a hold that is in force is lifted */
 void asks_daemon_gone(bool boot);
+void asks_doubt_hold(void); /* nobody knows how long what is in force lasts */
 
 /* runtime.c */
 void runtime_init(size_t n);
@@ -263,6 +278,8 @@ void runtime_daemon_gone(void);
 void runtime_boot(void);
 void runtime_outage(int64_t for_ns);
 void runtime_stall(int64_t for_ns);
+void runtime_stray(void);
+void runtime_mad(struct act_answer *ret); /* what is no answer, in one place */
 
 /* fault.c */
 void fault_init(void);
