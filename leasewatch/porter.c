@@ -167,7 +167,7 @@ static void hear_ask(struct porter *p, struct caller *c, int64_t now)
 	} control;
 	struct iovec iov = {&p->ask, sizeof p->ask};
 	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-	int fds[PORTER_FDS];
+	int fds[sizeof control / sizeof(int)]; /* alignment leaves room for one more than we want */
 	size_t n_fds = 0;
 	ssize_t n = recvmsg(c->sock, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
@@ -176,7 +176,7 @@ static void hear_ask(struct porter *p, struct caller *c, int64_t now)
 	for (struct cmsghdr *h = n > 0 ? CMSG_FIRSTHDR(&m) : NULL; h; h = CMSG_NXTHDR(&m, h)) {
 		size_t got = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
-		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS || got > PORTER_FDS)
+		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS || got > sizeof fds / sizeof *fds)
 			continue;
 		memcpy(fds, CMSG_DATA(h), got * sizeof(int));
 		n_fds = got;

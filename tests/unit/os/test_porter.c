@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -94,16 +95,17 @@ static int reach(const struct door *d)
 	return fd;
 }
 
-static void send_ask(int sock, const char *args, size_t size)
+static void send_with(int sock, const char *args, size_t size, size_t n)
 {
 	static struct porter_ask a;
 	union {
 		struct cmsghdr head;
-		char room[CMSG_SPACE(PORTER_FDS * sizeof(int))];
+		char room[CMSG_SPACE(8 * sizeof(int))];
 	} control = {0};
 	struct iovec iov = {&a, sizeof a};
-	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), fds[PORTER_FDS] = {null, null, null};
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+			   .msg_controllen = CMSG_SPACE(n * sizeof(int))};
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), fds[8] = {null, null, null, null, null, null, null, null};
 
 	memset(&a, 0, sizeof a);
 	a.magic = PORTER_MAGIC;
@@ -111,10 +113,15 @@ static void send_ask(int sock, const char *args, size_t size)
 	memcpy(a.args, args, size);
 	control.head.cmsg_level = SOL_SOCKET;
 	control.head.cmsg_type = SCM_RIGHTS;
-	control.head.cmsg_len = CMSG_LEN(sizeof fds);
-	memcpy(CMSG_DATA(&control.head), fds, sizeof fds);
+	control.head.cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(&control.head), fds, n * sizeof(int));
 	assert_int_equal(sendmsg(sock, &m, 0), sizeof a);
 	close(null);
+}
+
+static void send_ask(int sock, const char *args, size_t size)
+{
+	send_with(sock, args, size, PORTER_FDS);
 }
 
 static struct porter_word hear(int sock)
@@ -177,6 +184,40 @@ static void a_ticket_of_another_is_none(void **state)
 	}
 }
 
+static int open_files(pid_t pid)
+{
+	char path[64];
+	struct dirent *e;
+	int n = 0;
+	DIR *d;
+
+	snprintf(path, sizeof path, "/proc/%d/fd", pid);
+	d = opendir(path);
+	assert_non_null(d);
+	while ((e = readdir(d)))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void descriptors_that_nobody_asked_for_are_closed(void **state)
+{
+	struct door *d = *state;
+	int before = 0;
+
+	for (int i = 0; i < 20; i++) {
+		int sock = reach(d);
+
+		send_with(sock, exit_5, sizeof exit_5, (size_t)(i % 8) + 1);
+		assert_int_equal(hear(sock).kind, PORTER_REFUSED);
+		assert_int_equal(hear(sock).kind, PORTER_NONE);
+		close(sock);
+		if (i == 7)
+			before = open_files(d->pid);
+	}
+	assert_true(open_files(d->pid) <= before + 1);
+}
+
 static void a_signal_is_passed_on_and_any_other_byte_ends_it(void **state)
 {
 	static const char for_ever[] = "sleep\0" "100\0";
@@ -232,6 +273,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(with_a_ticket_a_command_runs_and_its_status_comes_back_once, setup, teardown),
 	    cmocka_unit_test_setup_teardown(a_ticket_of_another_is_none, setup, teardown),
 	    cmocka_unit_test_setup_teardown(a_signal_is_passed_on_and_any_other_byte_ends_it, setup, teardown),
+	    cmocka_unit_test_setup_teardown(descriptors_that_nobody_asked_for_are_closed, setup, teardown),
 	    cmocka_unit_test(a_command_is_words_and_no_option),
 	};
 
