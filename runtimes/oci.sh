@@ -179,8 +179,11 @@ verb_capabilities() {
 remove() {
 	mv "$LEASE_DIR/said" "$LEASE_DIR/said.kept"
 	do_remove "$name"
+	sweep
 	mv "$LEASE_DIR/said.kept" "$LEASE_DIR/said"
 }
+# What an engine that was cut short in the middle of a create has left, and does not know of.
+sweep() { :; }
 verb_create() {
 	no_process
 	[ -n "${LEASE_PROFILE_IMAGE:-}" ] || die "the profile names no image"
@@ -367,8 +370,10 @@ verb_destroy() {
 	if ! recall; then
 		look
 		if [ -z "$status" ]; then
+			sweep
 			return 0
 		fi
+		cut_short=1
 	fi
 	if do_remove "$cid"; then destroy_status=0; else destroy_status=$?; fi
 	if [ $destroy_status != 0 ]; then
@@ -377,6 +382,7 @@ verb_destroy() {
 		mv "$LEASE_DIR/said.remove" "$LEASE_DIR/said"
 		[ -z "$status" ] || failed $destroy_status "removing it"
 	fi
+	[ -z "${cut_short:-}" ] || sweep
 	within 2000 dead || die "the engine has removed it, and its processes are still there"
 	rm -f "$LEASE_DIR/workload" "$LEASE_DIR/image" "$LEASE_DIR/dumping"
 }
