@@ -23,9 +23,10 @@ before_the_end() {
 	if [ -n "$ENGINE" ]; then bash "$engine_sh" "$ENGINE" "$W/e" engine_down >/dev/null 2>&1; fi
 }
 of() {
-	local id=$1
+	local id=$1 generation
 	shift
-	ID=$id GEN=1 bash "$engine_sh" "$ENGINE" "$W/e" "$@" 2>/dev/null
+	generation=$(k show "$id" --json 2>/dev/null | jq -r '.generation // empty')
+	ID=$id GEN=${generation:-1} bash "$engine_sh" "$ENGINE" "$W/e" "$@" 2>/dev/null
 }
 # count ID: how far its workload is; counts_past ID N.
 count() { of "$1" peek /count | tr -dc 0-9; }
