@@ -54,7 +54,7 @@ static void child_main(const struct world *w, char **command, const char *id, co
 	if (read(gate, &answer, sizeof answer) != (ssize_t)sizeof answer)
 		_exit(KX_OURS); /* never opened */
 	/* Words are for who drives the engine: in system mode root. */
-	if (answer.n_words > 0 && !w->beacon.user_mode)
+	if (answer.porter)
 		_exit(sig < 0 || !tied(parent) ? KX_OURS : porter_exec(w, command, sig, error));
 	while (command[left])
 		left++;
@@ -149,7 +149,7 @@ static int wake(struct world *w, const struct args *a, const struct gated *g, in
 
 	(void)strlcpy(ask.lease, a->id, sizeof ask.lease);
 	(void)strlcpy(ask.boot, w->boot, sizeof ask.boot);
-	ask.tty = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	ask.tty = a->port == 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	if (lease_process_stat(g->pid, &ask.process.start, NULL, NULL) < 0)
 		return KX_OURS;
 	status = ask_daemon(w, &ask, timeout, sig, ret);
@@ -191,7 +191,7 @@ int cmd_exec(struct world *w, struct args *a)
 		return KX_OURS;
 	}
 	status = wake(w, a, &g, sig, &answer);
-	if (status == KX_OK && answer.n_words > 0 && w->uid == 0 && w->beacon.user_mode && w->beacon_uid != 0) {
+	if (status == KX_OK && answer.n_words > 0 && w->uid == 0 && w->beacon_uid != 0) {
 		/* What comes before the command would be whatever that user likes, run as root. */
 		say("refused: the daemon is uid %u's, and gives words that root would run before the command", w->beacon_uid);
 		status = KX_REFUSED;

@@ -379,9 +379,11 @@ void ask_entered(struct watcher *w, const struct act_answer *a)
 		       a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome));
 		return;
 	}
-	for (const char *p = a->argv; *p; p += strlen(p) + 1) {
+	/* In system mode they are root's to say, and the porter has them. */
+	words.porter = !w->paths.user_mode && a->argv[0];
+	for (const char *p = a->argv; *p && !words.porter; p += strlen(p) + 1) {
 		/* Half of a word is another command. */
-		if (words.n_words == 8 || strlen(p) >= sizeof(words.words[0])) {
+		if (words.n_words == ASK_WORDS || strlen(p) >= sizeof(words.words[0])) {
 			ask_say(w, x->ask, "failed", "its runtime's way in is longer than an answer holds");
 			return;
 		}

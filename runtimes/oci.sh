@@ -94,6 +94,11 @@ frozen() {
 	fi
 } 2>/dev/null
 thawed() { ! frozen; }
+# Sets pid and start: the container's first process.
+first_process() {
+	roots "$cgroup"
+	pid=$root_pid start=$root_start
+}
 
 # What the verbs below ask of the engine, by commands. A driver may have its own instead: each ends as `ask` does.
 #
@@ -193,7 +198,7 @@ verb_create() {
 		fi
 	elif [ $create_status = 0 ]; then
 		cid=$out
-		guess && record || look
+		guess && first_process && record || look
 	fi
 	if [ $create_status != 0 ]; then
 		spend_all
@@ -202,9 +207,10 @@ verb_create() {
 	fi
 	answer_use
 }
-# Where the daemon can read what it uses.
+# Where the daemon can read what it uses, and the process whose death it sees at once.
 answer_use() {
-	if [ -n "$cgroup" ]; then echo "cgroup=$cgroup"; elif [ -n "$pid" ] && [ -n "$start" ]; then echo "tree=$pid:$start"; fi
+	[ -z "$cgroup" ] || echo "cgroup=$cgroup"
+	[ -z "$pid" ] || [ -z "$start" ] || echo "tree=$pid:$start"
 }
 
 # Sets state: as lease-runtime(7) has it, from the engine's status, be it inspect's word or the text of ps.
@@ -258,11 +264,16 @@ verb_hibernate() {
 	probe_once
 	if [ -n "$disk" ]; then to_disk; else
 		[ -n "$freezes" ] || die "can't hibernate: $why"
-		do_pause || failed $? "freezing it"
-		within 2000 frozen || die "the engine says that it is frozen, and it is not"
-		echo hibernated=frozen
+		freeze
 	fi
 }
+freeze() {
+	do_pause || failed $? "freezing it"
+	within 2000 frozen || die "the engine says that it is frozen, and it is not"
+	echo hibernated=frozen
+}
+# Whether what was said means that this container, unlike others, can never be dumped.
+undumpable() { false; }
 to_disk() {
 	[ -d "$home" ] || look
 	[ -z "$cgroup" ] || ! entered "$cgroup" || later "a command runs inside, and would be ended by a dump"
@@ -287,6 +298,10 @@ to_disk() {
 	mv "$LEASE_DIR/said.dump" "$LEASE_DIR/said"
 	undump
 	rm -f "$LEASE_DIR/dumping"
+	if undumpable; then
+		freeze
+		return 0
+	fi
 	failed $dump_status "the dump failed and it runs on"
 }
 
@@ -297,13 +312,14 @@ verb_resume() {
 			do_unpause || failed $? "thawing it"
 			within 2000 thawed || die "the engine says that it runs, and it is still frozen"
 		fi
+		answer_use
 		return 0
 	fi
 	if ! image_sealed; then
 		[ -n "${status-}" ] || look
 		[ -n "$status" ] || gone
 		if [ -e "$LEASE_DIR/dumping" ] && dumped; then image_seal "$image" inventory.img; else
-			cold "it had stopped"
+			if [ -e "$LEASE_DIR/image.lost" ]; then cold "its image was lost"; else cold "it had stopped"; fi
 			return 0
 		fi
 	fi
@@ -315,6 +331,8 @@ verb_resume() {
 	[ $restore_status != 0 ] || [ -n "$below" ] || look
 	if [ $restore_status = 0 ] && within 3000 alive; then
 		undump
+		[ -z "$cgroup" ] || first_process
+		answer_use
 		return 0
 	fi
 	spend_all
@@ -333,9 +351,10 @@ verb_resume() {
 cold() {
 	do_start || failed $? "starting it"
 	look
-	rm -f "$LEASE_DIR/dumping"
+	rm -f "$LEASE_DIR/dumping" "$LEASE_DIR/image.lost"
 	printf '%s: %s\n' "$me" "$*" >&2
-	echo cold=yes
+	printf '%s\n' cold=yes "why=$*"
+	answer_use
 }
 
 verb_snapshot() {

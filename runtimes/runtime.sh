@@ -101,6 +101,7 @@ put() { cat >"$1.new" && mv -f "$1.new" "$1"; }
 
 # Sets line: the last line of a text that has something in it, for people.
 last_line() {
+	# shellcheck disable=SC2016 # sed's $
 	line=$(printf '%s\n' "$1" | tr -d '\r' | tr -c '[:print:]\n' ' ' | sed -n '/[^ ]/h; ${g;p;}' | cut -c 1-600)
 }
 
@@ -172,19 +173,25 @@ net_of() {
 	done <"/proc/$1/net/dev"
 }
 
+# Sets roots: how many processes in the cgroup's folder have their parent outside; of the first of them root_pid and root_start (ticks since boot).
+roots() {
+	roots_pids=' ' roots=0 root_pid='' root_start=''
+	while read -r roots_pid; do roots_pids="$roots_pids$roots_pid "; done <"$1/cgroup.procs"
+	for roots_pid in $roots_pids; do
+		read -r roots_line <"/proc/$roots_pid/stat" || continue
+		# shellcheck disable=SC2086 # fields
+		set -- ${roots_line##*) }
+		case $roots_pids in *" $2 "*) continue ;; esac
+		roots=$((roots + 1))
+		[ $roots -gt 1 ] || { shift 19; root_pid=$roots_pid root_start=$1; }
+	done
+} 2>/dev/null
 # A command that runs inside by `enter` is no child of the container's first process, and a dump would end it without a word.
 # entered FOLDER: there is one in this cgroup.
 entered() {
-	entered_pids=' ' entered_roots=0
-	while read -r entered_pid; do entered_pids="$entered_pids$entered_pid "; done <"$1/cgroup.procs"
-	for entered_pid in $entered_pids; do
-		read -r entered_line <"/proc/$entered_pid/stat" || continue
-		# shellcheck disable=SC2086
-		set -- ${entered_line##*) }
-		case $entered_pids in *" $2 "*) ;; *) entered_roots=$((entered_roots + 1)) ;; esac
-	done
-	[ $entered_roots -gt 1 ]
-} 2>/dev/null
+	roots "$1"
+	[ $roots -gt 1 ]
+}
 
 # An image of memory on disk. It is as good as its list of files and sizes, LEASE_DIR/image, whose last line is written last and which is
 # removed first.

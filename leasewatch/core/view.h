@@ -72,13 +72,16 @@ void view_step_add(struct view *v, const struct view_step *s);
 
 /*
  * The answer to an ask: state/ask-<id>, for klease.
- *	result=done|refused|failed|lost, what=one sentence, word=… (exec: the words before the command)
+ *	result=done|refused|failed|lost, what=one sentence, word=… (exec: the words before the command) or porter=yes (the
+ *	porter knows them: core/porter.h)
  */
+#define ASK_WORDS 16
 struct ask_answer {
 	char result[16];
 	char what[LEASE_WHY_SIZE];
 	int n_words;
-	char words[8][64];
+	char words[ASK_WORDS][160];
+	bool porter;
 };
 int ask_answer_format(const struct ask_answer *a, char *buf, size_t size, size_t *ret_len);
 int ask_answer_parse(const char *buf, size_t len, struct ask_answer *ret, struct lease_error *err);

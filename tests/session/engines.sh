@@ -23,10 +23,9 @@ before_the_end() {
 	if [ -n "$ENGINE" ]; then bash "$engine_sh" "$ENGINE" "$W/e" engine_down >/dev/null 2>&1; fi
 }
 of() {
-	local id=$1 generation
+	local id=$1
 	shift
-	generation=$(k show "$id" --json 2>/dev/null | jq -r '.generation // empty')
-	ID=$id GEN=${generation:-1} bash "$engine_sh" "$ENGINE" "$W/e" "$@" 2>/dev/null
+	ID=$id GEN=$(k show "$id" --json | jq -r '.generation // 1') bash "$engine_sh" "$ENGINE" "$W/e" "$@" 2>/dev/null
 }
 # count ID: how far its workload is; counts_past ID N.
 count() { of "$1" peek /count | tr -dc 0-9; }
