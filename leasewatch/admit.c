@@ -220,6 +220,23 @@ void runtimes_ask_again(struct watcher *w)
 			r->asked = r->known = false;
 }
 
+static void ask_runtime(struct watcher *w, struct runtime *r)
+{
+	struct act_request q = { .verb = ACT_CAPABILITIES, .uid = w->paths.uid, .deadline = 10 * LEASE_NS_PER_S };
+
+	memcpy(q.runtime, r->name, sizeof(q.runtime));
+	r->asked = send_request(w, &q) == 0;
+	r->serial = q.serial;
+}
+
+void runtime_probe(struct watcher *w, const char *name)
+{
+	struct runtime *r = runtime_get(w, name);
+
+	if (r && !r->asked)
+		ask_runtime(w, r);
+}
+
 /* Whether what drives it is there; asked of the runtime once, at its first use. 1 yes, 0 not known yet, -1 no. */
 static int runtime_ready(struct watcher *w, const struct entry *e, char why[LEASE_WHY_SIZE])
 {
@@ -233,12 +250,10 @@ static int runtime_ready(struct watcher *w, const struct entry *e, char why[LEAS
 			       name);
 		return -1;
 	}
-	if (!r->asked) {
-		struct act_request q = { .verb = ACT_CAPABILITIES, .uid = w->paths.uid, .deadline = 10 * LEASE_NS_PER_S };
-		memcpy(q.runtime, r->name, sizeof(q.runtime));
-		r->asked = send_request(w, &q) == 0;
-		r->serial = q.serial;
-	}
+	if (!r->asked && w->now.mono < r->again)
+		w->admit_at = r->again < w->admit_at ? r->again : w->admit_at;
+	else if (!r->asked)
+		ask_runtime(w, r);
 	if (!r->known)
 		return 0;
 	if (!r->works) {

@@ -24,6 +24,8 @@ int send_request(struct watcher *w, struct act_request *r)
 	return 0;
 }
 
+#define RUNTIME_AGAIN (INT64_C(5) * LEASE_NS_PER_S)
+
 static void capabilities(struct watcher *w, const struct act_answer *a)
 {
 	char words[LEASE_WHY_SIZE];
@@ -32,6 +34,14 @@ static void capabilities(struct watcher *w, const struct act_answer *a)
 	SLIST_FOREACH(r, &w->runtimes, all) {
 		if (r->known || r->serial != a->serial)
 			continue;
+		/* An engine that is down delays, and decides nothing. */
+		if (a->outcome == ACT_LATER || a->outcome == ACT_TIMEOUT) {
+			if (r->again == 0)
+				log_warn("runtime %s does not answer, requests for it wait: %s", r->name, a->line);
+			r->again = w->now.mono + RUNTIME_AGAIN;
+			r->asked = false;
+			break;
+		}
 		r->known = true;
 		r->works = a->outcome == ACT_DONE;
 		r->caps = a->caps;
@@ -41,6 +51,13 @@ static void capabilities(struct watcher *w, const struct act_answer *a)
 			log_info("runtime %s: %s", r->name, words);
 		else
 			log_warn("runtime %s does not work here: %s", r->name, a->line);
+		/* Those that were taken up before it had answered. */
+		for (struct entry *e = entry_next(w, NULL); e; e = entry_next(w, e)) {
+			if (strcmp(e->l.policy.runtime, r->name) != 0 || e->l.state == ST_REQUESTED)
+				continue;
+			e->view_dirty = true;
+			entry_changed(w, e);
+		}
 	}
 	w->admit = true;
 }

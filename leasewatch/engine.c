@@ -77,6 +77,49 @@ void engine_lost_top(struct watcher *w, struct entry *e)
 		engine_asked(w, e);
 }
 
+static int64_t net_window(const struct watcher *w, const struct lease *l)
+{
+	return w->judge.observe_every < l->policy.renew_grace ? w->judge.observe_every : l->policy.renew_grace;
+}
+
+bool engine_net_first(struct watcher *w, struct entry *e, int64_t *ret_at)
+{
+	const struct lease *l = &e->l;
+	int64_t now = w->now.mono, window = net_window(w, l);
+
+	if (!engine_drives(e) || e->net_untold || l->policy.usage == LEASE_USAGE_EXPLICIT ||
+	    settings_net_floor(w->settings, l->record.profile) == 0)
+		return false;
+	if (e->net_quiet != 0 && e->net_quiet >= l->used && now - e->net_quiet < window)
+		return false;
+	/* A window that began before the last use measures that use too: it is begun anew. */
+	if (e->net_from != 0 && e->net_from >= l->used && now < e->net_from + window)
+		*ret_at = e->net_from + window;
+	else
+		engine_asked(w, e);
+	return true;
+}
+
+/* True when it shows use. A counter that stepped back (a restore, a restart) says nothing. */
+static bool saw_net(const struct watcher *w, struct entry *e, int64_t bytes)
+{
+	int64_t now = w->now.mono, floor = settings_net_floor(w->settings, e->l.record.profile), window = now - e->net_from;
+	int64_t step = bytes - e->net_base;
+	bool begin = e->net_from == 0 || e->net_from < e->l.used || step < 0;
+
+	e->net_untold = bytes < 0;
+	if (e->net_untold || floor == 0 || (!begin && window < net_window(w, &e->l)))
+		return false;
+	e->net_from = now;
+	e->net_base = bytes;
+	if (begin)
+		return false;
+	if (step >= floor * (window / LEASE_NS_PER_MS) / 1000)
+		return true;
+	e->net_quiet = now;
+	return false;
+}
+
 void engine_told(struct watcher *w, struct entry *e, const struct act_answer *a)
 {
 	struct lease *l = &e->l;
@@ -94,6 +137,10 @@ void engine_told(struct watcher *w, struct entry *e, const struct act_answer *a)
 	}
 	if (told)
 		engine_follow(w, e);
+	if (awake(l) && told && saw_net(w, e, a->net_bytes))
+		step(w, e, EV_USE, w->now.mono, "network traffic");
+	else if (awake(l) && !told && e->net_from != 0)
+		step(w, e, EV_USE, w->now.mono, "its runtime tells nothing: counts as use");
 	/* Neither the counter itself nor a place to read it: in use. */
 	if (awake(l) && !e->cgroup && e->tree.pid == 0 &&
 	    lease_saw_cpu(l, &w->judge, w->now.mono, told && a->cpu_usec >= 0 ? a->cpu_usec * 1000 : -1))

@@ -196,6 +196,8 @@ static void judge(struct watcher *w, struct entry *e)
 		}
 		if (v.event == EV_NONE)
 			break;
+		if ((v.event == EV_IDLE_DUE || v.event == EV_HIBERNATE_DUE) && engine_net_first(w, e, &v.look_at))
+			break;
 		if (v.event == EV_EXPIRY_DUE && l->state != ST_LINGERING) {
 			enum breaker_says says = breaker_ask(w, e);
 			if (says == BREAKER_WAIT) {

@@ -139,6 +139,8 @@ static void take_up(struct watcher *w, struct entry *e, bool same_boot)
 		life_follow(w, e);
 	/* Where its CPU is read only its runtime knows: asked when it is to be read, not a thousand programs at once. */
 	e->unplaced = state_living(e->l.state) && !e->l.record.is_session;
+	if (e->unplaced)
+		runtime_probe(w, e->l.policy.runtime);
 	e->view_dirty = true;
 	entry_changed(w, e);
 }

@@ -83,6 +83,9 @@ struct entry {
 	uint64_t permit;	/* serial of the question whether its owner may name its profile; 0 = not asked */
 	bool permitted;		/* the answer was yes */
 	bool quiet;		/* a request of which nothing is recorded until it is admitted: see ration.c */
+	int64_t net_from, net_base; /* its network's window: mono, and bytes then; 0 = none is under way */
+	int64_t net_quiet;	/* mono; when a whole window was last found below the floor */
+	bool net_untold;	/* its runtime counts no bytes */
 	char *cgroup;		/* where its CPU is read; NULL = not there */
 	struct lease_process tree;
 	RB_ENTRY(entry) by_id, by_due;
@@ -174,6 +177,7 @@ struct runtime {
 	char name[LEASE_WORD_SIZE];
 	bool asked, known, works;
 	uint64_t serial; /* of the question */
+	int64_t again;	 /* mono; its engine was down, and it is asked again then */
 	uint32_t caps;
 	char line[256]; /* why it does not, or does no more */
 	SLIST_ENTRY(runtime) all;
@@ -409,6 +413,7 @@ void admit_add(struct watcher *w, struct entry *e);  /* a new one, or one of the
 bool admit_policy_take(struct watcher *w, struct entry *e);
 void runtimes_ask_again(struct watcher *w); /* of those that did not work */
 void admit_permitted(struct watcher *w, const struct act_answer *a);
+void runtime_probe(struct watcher *w, const char *name); /* what it can do is asked, once a run of the daemon */
 const struct runtime *runtime_known(const struct watcher *w, const char *name); /* NULL: it has not answered yet */
 bool runtime_hibernates(const struct watcher *w, const char *name); /* as far as is known */
 /* What it can do, in words, and why no more; "" = not known. */
@@ -451,6 +456,8 @@ bool engine_drives(const struct entry *e); /* neither process nor session: what 
 bool engine_copy_due(struct watcher *w, const struct entry *e);
 void engine_copied(struct watcher *w, struct entry *e, const struct act_answer *a);
 void engine_told(struct watcher *w, struct entry *e, const struct act_answer *a); /* a stat */
+/* True: it is not idle before its network has been looked at; that is asked for, or due at *ret_at. */
+bool engine_net_first(struct watcher *w, struct entry *e, int64_t *ret_at);
 void engine_follow(struct watcher *w, struct entry *e); /* the top of what it runs, where it was told */
 void engine_asked(struct watcher *w, struct entry *e);	/* to be asked how it stands */
 void engine_lost_top(struct watcher *w, struct entry *e); /* that process has died */

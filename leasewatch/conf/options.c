@@ -52,6 +52,10 @@
 	{ SECTION, "cpu_floor", OPT_PERCENT, D("1%"), "> 0%, at most 100000%", \
 	  "How much of one core, on average between two samples, counts as use.", 1, 1000000000, false }
 
+#define NET_FLOOR_ROW(SECTION, D) \
+	{ SECTION, "net_floor", OPT_RATE, D("1KiB/s"), "bytes/s, KiB/s or MiB/s, > 0; or none", \
+	  "How much network traffic, on average between two samples, counts as use.", 1, INT64_MAX, true }
+
 #define GIVEN(x) x
 #define INHERITED(x) NULL
 
@@ -82,6 +86,7 @@ const struct option_row option_table[] = {
 	LEASE_ROWS("profile", INHERITED),
 	RUNTIME_ROW("profile", INHERITED),
 	CPU_FLOOR_ROW("profile", INHERITED),
+	NET_FLOOR_ROW("profile", INHERITED),
 	{ "profile", "image", OPT_LINE, NULL, "what its runtime takes for one",
 	  "What the workload is made from, in its runtime's words.", 0, 0, false },
 	{ "profile", "command", OPT_LINE, NULL, "a line for /bin/sh -c",
@@ -101,6 +106,7 @@ const struct option_row option_table[] = {
 	{ "observe", "every", OPT_DURATION, "30s", ">= 10ms",
 	  "How often use is sampled, while it can change a verdict.", 10 * LEASE_NS_PER_MS, D_MAX, false },
 	CPU_FLOOR_ROW("observe", GIVEN),
+	NET_FLOOR_ROW("observe", GIVEN),
 	{ "admission", "queue_timeout", OPT_DURATION, "10m", "> 0",
 	  "How long a request may wait before it is denied.", 1, D_MAX, false },
 	{ "admission", "quota_leases", OPT_INT, "1000", "1-1000000, or none",

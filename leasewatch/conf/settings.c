@@ -95,6 +95,11 @@ int settings_policy(const struct settings *s, const char *surface, const char *p
 	return 0;
 }
 
+int64_t settings_net_floor(const struct settings *s, const char *profile)
+{
+	return value_in_force(s, NULL, *profile ? section_find(s, "profile", profile) : NULL, "net_floor", NULL)->num;
+}
+
 bool settings_snapshot(const struct settings *s, const char *surface, const char *profile)
 {
 	return value_in_force(s, *surface ? section_find(s, "surface", surface) : NULL,

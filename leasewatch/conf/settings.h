@@ -48,6 +48,8 @@ const struct settings_daemon *settings_daemon(const struct settings *s);
  * NAME]. -ENOENT: no such profile. The record's wishes come on top, by policy_apply_record.
  */
 int settings_policy(const struct settings *s, const char *surface, const char *profile, struct policy *ret);
+/* Bytes a second that count as use; 0 = none do. */
+int64_t settings_net_floor(const struct settings *s, const char *profile);
 /* Whether what is over is to be copied once more before it is destroyed. */
 bool settings_snapshot(const struct settings *s, const char *surface, const char *profile);
 bool settings_profile_known(const struct settings *s, const char *profile);
@@ -70,7 +72,7 @@ void settings_dump(const struct settings *s, FILE *out);
 /* clang-format off */
 enum option_type {
 	OPT_DURATION, OPT_DURATION_OR_NEVER, OPT_INT, OPT_PERCENT, OPT_SHARE, OPT_BOOL, OPT_WORD, OPT_USAGE, OPT_PATH, OPT_TEXT,
-	OPT_LINE, OPT_CORES, OPT_BYTES, OPT_NET, OPT_NAMES, OPT_ON_EXPIRE
+	OPT_LINE, OPT_CORES, OPT_BYTES, OPT_NET, OPT_NAMES, OPT_ON_EXPIRE, OPT_RATE
 };
 /* clang-format on */
 struct option_row {

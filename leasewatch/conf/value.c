@@ -228,6 +228,29 @@ static int bytes_value(const struct option_row *row, const char *text, int64_t *
 	return 0;
 }
 
+static int rate_value(const struct option_row *row, const char *text, int64_t *ret, char what[VALUE_WHAT_SIZE])
+{
+	static const struct {
+		const char *unit;
+		int64_t bytes;
+	} units[] = {{"/s", 1}, {"B/s", 1}, {"KiB/s", 1024}, {"MiB/s", 1024 * 1024}};
+	const char *unit = text + strspn(text, "0123456789");
+	int64_t n = 0;
+
+	for (size_t i = 0; unit != text && i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(unit, units[i].unit) != 0)
+			continue;
+		for (; text < unit; text++)
+			if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *text - '0', &n))
+				return out_of_range(row, unit, what);
+		if (n < row->min || n > row->max / units[i].bytes)
+			return out_of_range(row, unit, what);
+		*ret = n * units[i].bytes;
+		return 0;
+	}
+	return wrong(what, text, "is no rate", "write a whole number and B/s, KiB/s or MiB/s, like 1KiB/s");
+}
+
 static bool name_valid(const char *s, size_t n)
 {
 	return n > 0 && n < LEASE_USER_SIZE && *s != '-' &&
@@ -301,6 +324,8 @@ int value_parse(const struct option_row *row, const char *text, int64_t *ret, ch
 		return cores_value(row, text, ret, what);
 	case OPT_BYTES:
 		return bytes_value(row, text, ret, what);
+	case OPT_RATE:
+		return rate_value(row, text, ret, what);
 	case OPT_NET:
 		if (!name_valid(text, strlen(text)))
 			return wrong(what, text, "is no network's name", row->range);

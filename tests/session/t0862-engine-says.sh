@@ -62,6 +62,19 @@ sleep 0.5
 stays 1 "an engine that is down decides nothing" lives "$id"
 engine_well stat
 
+# Traffic is use; a counter that restarts is none; and the profile may not look at it.
+printf 'cpu_usec=1\nnet_bytes=1000\n' >"$E/say-stat"
+touch "$E/traffic"
+net=$(make box)
+( n=1000; while [ -e "$E/traffic" ]; do n=$((n + 50000)); printf 'cpu_usec=1\nnet_bytes=%d\n' $n >"$E/say-stat.new"; mv "$E/say-stat.new" "$E/say-stat"; sleep 0.1; done ) &
+starts $!
+stays 2 "network traffic is use" is "$net" active
+rm -f "$E/traffic"
+sleep 0.3
+printf 'cpu_usec=1\nnet_bytes=5\n' >"$E/say-stat"
+within 5 "a counter that has restarted, and stands, is none" is "$net" idle
+as daemon release "$net" >/dev/null
+
 printf 'cold=yes\nwhy=the hibernated image is lost\n' >"$E/say-resume"
 echo disk >"$(w "$id")"
 within 5 "found on disk" is "$id" hibernated
@@ -95,6 +108,16 @@ engine_fail snapshot 1 the disk is full
 id=$(make kept)
 within 90 "a copy that never comes doesn't keep it for ever" is "$id" reaped
 check "… and its last line says so" why "$id" 'no last copy: the disk is full'
+
+# Down when the daemon starts.
+engine_fail capabilities 75 the engine is down
+daemon_stop
+daemon || finish
+early=$(as daemon create --profile box 2>/dev/null)
+stays 1 "a request waits for an engine that is down" is "$early" requested
+engine_well capabilities
+within 10 "… and is served when it is up" is "$early" active
+check "what was taken up says again what its runtime can do" word_has "$early" can 'hibernate to disk'
 
 echo 'why=CRIU 3.17: vdso' >>"$E/caps"
 check "leasewatch --check has a line for each runtime, and why it does no more" \

@@ -2,8 +2,9 @@
 # t0866-connect.sh: klease connect joins with a port inside of a lease, and wakes it for that: ssh's ProxyCommand.
 . "$(dirname "$0")/lib.sh"
 world system
-command -v sshd >/dev/null && command -v ssh >/dev/null && command -v jq >/dev/null && command -v busybox >/dev/null ||
-	{ skip "ssh into a lease that sleeps" "sshd, ssh, jq or busybox is missing"; finish; }
+for tool in sshd ssh jq busybox; do
+	command -v $tool >/dev/null || { skip "ssh into a lease that sleeps" "$tool is missing"; finish; }
+done
 conf <<-C
 	[defaults]
 	ttl = 60s

@@ -6,9 +6,9 @@ set -eu
 archives='leasewatch/.libs/libwatcher.a leasewatch/.libs/librests.a leasewatch/.libs/libstore.a leasewatch/.libs/libconf.a
 leasewatch/.libs/libos.a leasewatch/.libs/libwire.a leasewatch/.libs/libcore.a lease/.libs/liblease-files.a'
 # What main() and the actor use.
-not_ours='proc drop workdir house-paths'
+not_ours='proc drop workdir house-paths door'
 # What touches nothing but memory; getenv, whose answers are the world's; SQLite, whose disk is the machine's.
-harmless='_GLOBAL_OFFSET_TABLE_ __ctype_b_loc __errno_location __fprintf_chk __isoc99_sscanf __memcpy_chk __memmove_chk
+harmless='_GLOBAL_OFFSET_TABLE_ __ctype_b_loc __ctype_toupper_loc __errno_location __fprintf_chk __isoc99_sscanf __memcpy_chk __memmove_chk
 __memset_chk __snprintf_chk __stack_chk_fail __vsnprintf_chk abort fprintf fputc fwrite getenv gmtime_r ini_parse_stream memchr
 malloc_trim memcmp memcpy memmove memset qsort bsearch sigaddset sigemptyset snprintf vsnprintf sscanf strchr strcmp strcspn strerror strftime
 strlcat strlcpy strlen strncmp strnlen strpbrk strrchr strspn strstr strtoll strtonum sysconf vis xdgDataHome xdgInitHandle'

@@ -77,6 +77,9 @@ static void a_wrong_key_is_told_with_its_line(void **state)
 	    {"[profile p]\nnet = a b\n", "is no network's name", 2},
 	    {"[profile p]\nusers = bob; rm\n", "is no list of names", 2},
 	    {"[profile p]\non_expire = keep\n", "is neither reap nor snapshot", 2},
+	    {"[observe]\nnet_floor = 0KiB/s\n", "out of range", 2},
+	    {"[observe]\nnet_floor = 1K\n", "is no rate", 2},
+	    {"[observe]\nnet_floor = 99999999999999999999B/s\n", "out of range", 2},
 	    {"[defaults]\nimage = x\n", "its place is [profile]", 2},
 	};
 
@@ -100,6 +103,20 @@ static void a_copy_is_asked_for_where_the_nearest_section_says_so(void **state)
 	assert_false(settings_snapshot(s, "ci", ""));
 	assert_true(settings_snapshot(s, "ci", "p"));
 	assert_false(settings_snapshot(s, "ci", "gone"));
+	settings_free(s);
+}
+
+static void the_floor_of_traffic_is_the_profiles_then_everybodys(void **state)
+{
+	struct settings *s = read_text("[observe]\nnet_floor = 2MiB/s\n[profile p]\nnet_floor = none\n[profile q]\n", NULL);
+
+	(void)state;
+	assert_int_equal(settings_net_floor(s, ""), 2 * 1024 * 1024);
+	assert_int_equal(settings_net_floor(s, "p"), 0);
+	assert_int_equal(settings_net_floor(s, "q"), 2 * 1024 * 1024);
+	settings_free(s);
+	s = read_text("", NULL);
+	assert_int_equal(settings_net_floor(s, "gone"), 1024);
 	settings_free(s);
 }
 
@@ -138,6 +155,7 @@ int main(void)
 	    cmocka_unit_test(what_is_not_set_is_not_told),
 	    cmocka_unit_test(a_wrong_key_is_told_with_its_line),
 	    cmocka_unit_test(a_copy_is_asked_for_where_the_nearest_section_says_so),
+	    cmocka_unit_test(the_floor_of_traffic_is_the_profiles_then_everybodys),
 	    cmocka_unit_test(a_list_has_whole_names_and_numbers),
 	    cmocka_unit_test(what_is_dumped_reads_back),
 	};
