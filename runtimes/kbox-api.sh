@@ -9,7 +9,7 @@ api() {
 	api_said=${LEASE_DIR:+$LEASE_DIR/said}
 	code=
 	time_left
-	out=$(curl --silent --show-error --unix-socket "$socket" --max-time "$((left / 1000)).$(printf %03d $((left % 1000)))" --request "$api_method" \
+	out=$(curl --silent --show-error --unix-socket "$socket" --max-time "$seconds" --request "$api_method" \
 		--write-out '\n%{http_code}' --header 'Content-Type: application/json' "$@" "http://kbox$api_path" 2>"${api_said:-/dev/null}") || {
 		api_status=$?
 		[ $api_status != 28 ] || api_status=124

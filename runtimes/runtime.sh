@@ -66,7 +66,7 @@ clock
 began=$now spare_most=500
 # Tidying up has begun.
 spend_all() { spare_most=20; }
-# Sets left: milliseconds until the deadline, of which the last quarter (at most 500) is for tidying up.
+# Sets left, and seconds, which is the same with three decimals: milliseconds until the deadline, of which the last quarter (at most 500) is for tidying up.
 time_left() {
 	clock
 	left=${LEASE_DEADLINE_MS:-60000}
@@ -74,7 +74,11 @@ time_left() {
 	[ $time_spare -le $spare_most ] || time_spare=$spare_most
 	left=$((left - time_spare - (now - began)))
 	[ $left -gt 0 ] || left=1
+	seconds=$((left % 1000 + 1000))
+	seconds=$((left / 1000)).${seconds#1}
 }
+# Without asking id(1).
+is_root() { [ -r /proc/1/environ ]; }
 
 # within MS COMMAND...: until it is true; false once MS, or what the deadline leaves, are over.
 within() {
@@ -93,7 +97,7 @@ within() {
 # bounded COMMAND...: ended when the deadline is near; 124 then.
 bounded() {
 	time_left
-	timeout --foreground -k 0.2 "$((left / 1000)).$(printf %03d $((left % 1000)))" "$@"
+	timeout --foreground -k 0.2 "$seconds" "$@"
 }
 
 # put FILE: stdin to the file, whole or not at all.
@@ -205,6 +209,7 @@ room_for() {
 }
 # image_seal FOLDER [FILE]: it is complete; FILE must be in it and have something in it.
 image_seal() {
+	image_lines=
 	[ -z "${2:-}" ] || [ -s "$1/$2" ] || return 1
 	image_list "$1" >"$LEASE_DIR/image" && [ -s "$LEASE_DIR/image" ] && echo sealed >>"$LEASE_DIR/image"
 }
@@ -221,7 +226,8 @@ image_sealed() {
 }
 # image_good FOLDER: nothing of it is lost. A folder lists its files in the same order as before, unless it was copied.
 image_good() {
-	[ -d "$1" ] && image_sealed || return 1
+	[ -d "$1" ] || return 1
+	[ -n "${image_lines:-}" ] || image_sealed || return 1
 	image_now=$(image_list "$1")
 	[ "$image_now" != "${image_lines%?}" ] || return 0
 	[ "$(printf '%s\n' "$image_now" | sort)" = "$(printf %s "$image_lines" | sort)" ]
