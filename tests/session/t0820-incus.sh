@@ -24,14 +24,15 @@ check "… and its counter goes on" awake_until "$id" counts_past "$id" "$c"
 
 of "$id" engine_hang
 k release "$id" >/dev/null
-stays 2 "while incusd hangs, its lease is not over" present "$id"
+not_over() { [ "$(ends "$id")" = 0 ]; }
+stays 2 "while incusd hangs, what is released waits for it" not_over
 other=$(k create -- sleep 300)
 within 10 "another runtime's lease begins" is "$other" active
 k release "$other" >/dev/null
 within 10 "… and ends" absent "$other"
-check "… while that one still waits" present "$id"
+check "… while that one still waits" not_over
 of "$id" engine_wake
-within 60 "incusd awake, that one ends too" absent "$id"
+within 60 "incusd awake, that one ends too" is "$id" reaped
 within 15 "… in the engine as well" eval '! of "$id" inventory | grep -q "$id"'
 check "… once" one_end "$id"
 finish
