@@ -92,6 +92,7 @@ static void request(void *arg, const struct act_request *r)
 		if (strcmp(h->id, r->id) != 0)
 			continue;
 		h->created += r->verb == ACT_CREATE;
+		h->hibernates += r->verb == ACT_HIBERNATE;
 		h->generation = r->generation;
 		if (r->verb == ACT_DESTROY) {
 			h->destroys++;
@@ -198,6 +199,7 @@ static struct lease_record record(const struct held *h, int64_t ttl)
 	lease_record_init(&r);
 	memcpy(r.id, h->id, sizeof(r.id));
 	memcpy(r.surface, "test", sizeof("test"));
+	memcpy(r.profile, "lab", sizeof("lab"));
 	memcpy(r.runtime, "box", sizeof("box"));
 	r.ttl = ttl;
 	return r;
@@ -232,6 +234,19 @@ void make_led(void *arg, uint64_t ttl)
 	r.linger = HOUR * S;
 	memcpy(r.boot, kernel_boot_id(), sizeof(r.boot));
 	now.pid = r.leader.pid;
+	put_lock(arg, "queue", &r);
+}
+
+void make_process(void *arg, uint64_t ttl)
+{
+	struct lease_record r = record(arg, (int64_t)ttl);
+
+	r.profile[0] = '\0';
+	memcpy(r.runtime, "process", sizeof("process"));
+	r.usage = LEASE_USAGE_EXPLICIT;
+	r.workload = kernel_spawn(USER);
+	memcpy(r.boot, kernel_boot_id(), sizeof(r.boot));
+	now.pid = r.workload.pid;
 	put_lock(arg, "queue", &r);
 }
 

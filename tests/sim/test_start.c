@@ -27,6 +27,8 @@
 #define KILL_LAST 620
 #define ID "kls-abcdefghjk"
 
+#define CONFIG "/sim/etc/leasewatch.conf"
+
 static struct {
 	char lock[200];
 	int created, destroyed, beats;
@@ -50,7 +52,7 @@ static int daemon_main(void *arg)
 	}
 	kernel_become(DAEMON, DAEMON);
 	log_open("watcher", false, 7);
-	if (settings_load(NULL, NULL, NULL, &w.settings) < 0)
+	if (settings_load(CONFIG, NULL, NULL, &w.settings) < 0)
 		return 2;
 	w.ready_fd = -1;
 	w.peer.fd = kernel_peer_fd();
@@ -92,6 +94,7 @@ static void make_lock(void *arg, uint64_t n)
 	lease_record_init(&r);
 	memcpy(r.id, ID, sizeof(ID));
 	memcpy(r.surface, "test", 5);
+	memcpy(r.profile, "lab", 4);
 	memcpy(r.runtime, "box", 4);
 	r.ttl = 60 * S;
 	assert(lease_record_format(&r, text, sizeof(text), &len) == 0);
@@ -145,6 +148,7 @@ static void called(void *arg, const char *call)
  * killed before that call */
 static void life(uint64_t seed, uint64_t how)
 {
+	static const char settings[] = "[profile lab]\nruntime = box\n";
 	const struct kernel_hooks hooks = {.request = request, .called = called};
 	enum kernel_end e;
 	int status = -1;
@@ -153,6 +157,8 @@ static void life(uint64_t seed, uint64_t how)
 	seen.kill_at = how;
 	kernel_boot(seed, &hooks);
 	kernel_mkdirs("/sim/var/lib", 0, 0755);
+	kernel_mkdirs("/sim/etc", 0, 0755);
+	assert(kernel_create(CONFIG, settings, strlen(settings)) == 0);
 	int64_t t = kernel_mono();
 	kernel_at(t + S, make_lock, NULL, 0);
 	kernel_at(t + 3 * S, beat, NULL, 30);
