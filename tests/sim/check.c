@@ -355,13 +355,16 @@ void check_called(void *arg, const char *call)
 	(void)arg;
 	if (world.o.faults & F_TRICKS && strcmp(call, "renameat2") == 0 && one_in(3))
 		beaten_at_the_last_moment();
+	/*
+	 * With so much to do on so slow a host it is late by half a renew_grace, and gives one, as it says. Its start is
+	 * one such piece of work, with everybody's ends behind it.
+	 */
+	if (world.o.faults & F_STALL && kernel_busy() > GRACE_LOW / 2)
+		world.grace_until = later(world.grace_until, now() + 2 * GRACE_HIGH);
 	world.waiting = strcmp(call, "epoll_wait") == 0;
 	if (!world.waiting)
 		return;
 	/* A piece of work that is done in slices is one wake-up. */
-	/* With so much to do on so slow a host it is late by half a renew_grace, and gives one, as it says. */
-	if (world.o.faults & F_STALL && kernel_busy() > GRACE_LOW / 2)
-		world.grace_until = later(world.grace_until, now() + 2 * GRACE_HIGH);
 	world.wakes += now() - world.waited > SEC;
 	world.waited = now();
 	world.turns++;
