@@ -46,6 +46,7 @@ static int daemon_main(void *arg)
 	memset(&w, 0, sizeof(w));
 	p->uid = p->gid = now.user_mode ? USER : DAEMON;
 	p->user_mode = now.user_mode;
+	p->network = now.network;
 	if (p->user_mode)
 		kernel_become(USER, USER);
 	(void)snprintf(p->notices, sizeof(p->notices), NOTICES);
@@ -147,6 +148,8 @@ static void logged(void *arg, int level, const char *line)
 {
 	(void)arg;
 	(void)level;
+	if (now.watch_words)
+		now.watch_words(line);
 	now.troubles += strstr(line, "cannot happen") != NULL;
 	for (int i = 0; i < LEASES && strstr(line, "-> denied"); i++)
 		now.leases[i].denied |= strstr(line, now.leases[i].id) != NULL;
@@ -456,6 +459,18 @@ void live(int until, int away, int64_t step, const char *call_fails)
 			kernel_at(kernel_mono() + S, mend, NULL, 0);
 	}
 	RIGHT(status == 0);
+}
+
+int start(int s)
+{
+	int64_t until = kernel_mono() + s * S;
+	int status = -1;
+	enum kernel_end end;
+
+	kernel_at(until, stop, NULL, 0);
+	end = kernel_run(daemon_main, NULL, &status);
+	kernel_pass(until); /* that signal is nobody else's */
+	return end == END_RETURNED ? status : -1;
 }
 
 void live_on(int until)

@@ -38,6 +38,8 @@ struct moment {
 	uint32_t unanswered; /* verbs, as bits */
 	uint32_t caps;	     /* of all runtimes */
 	bool user_mode;	     /* the daemon is the user's own */
+	bool network;	     /* it may serve a tree that is on another machine */
+	void (*watch_words)(const char *line); /* of its log; NULL = nobody does */
 	struct act_request kept[64];
 	int n_kept, troubles;
 	uint64_t calls, stall_at; /* from `armed` on: there it is held up, and its first lease beaten meanwhile */
@@ -60,6 +62,7 @@ void at(int s, kernel_event *what, void *arg, uint64_t n); /* s: seconds since t
  * meanwhile, and for a second each call of the name `call_fails` fails (NULL = none).
  */
 void live(int until, int away, int64_t step, const char *call_fails);
+int start(int s); /* one daemon for so long; what it returned, -1 = it was killed */
 void live_on(int until); /* the same; one that gives up is begun anew after a second, too */
 bool told(const char *ask, struct ask_answer *ret); /* an ask has been answered */
 
