@@ -66,6 +66,7 @@ static void print(const struct world *w, const struct view *v)
 	line("state", view_state_words(v, buf));
 	line("why", v->why);
 	line("warning", v->warning);
+	line("cold", v->cold);
 	line("held", v->held);
 	line("degraded", v->degraded);
 	(void)snprintf(buf, sizeof buf, "%s (uid %u)", v->user, v->requester);
@@ -73,6 +74,7 @@ static void print(const struct world *w, const struct view *v)
 	line("surface", v->surface);
 	line("session", v->session);
 	line("runtime", v->runtime);
+	line("can", v->can);
 	line("profile", v->profile);
 	for (int i = 0; i < v->n_labels; i++)
 		line("label", v->labels[i]);

@@ -111,6 +111,8 @@ json_t *json_view(const struct view *v, bool with_history)
 	put(o, "warning", text(v->warning));
 	put(o, "held", text(v->held));
 	put(o, "degraded", text(v->degraded));
+	put(o, "can", text(v->can));
+	put(o, "cold", text(v->cold));
 	if (with_history)
 		put(o, "history", history(v));
 	return o;

@@ -84,6 +84,12 @@ static void detach(const struct keeper_plan *plan, int sock)
 	pid = fork();
 	if (pid != 0)
 		_exit(pid < 0);
+	/*
+	 * Again, so that who leads the session is among us: one whose leader has gone can't be put to disk as a whole. It has
+	 * no terminal, and never opens one that could become its own.
+	 */
+	if (setsid() < 0)
+		_exit(1);
 	keeper_null_stdio();
 	keeper_close_all_but(keep, sizeof keep / sizeof *keep);
 }

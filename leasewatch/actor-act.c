@@ -10,6 +10,7 @@
 #include "actor-answer.h"
 #include "store/workdir.h"
 #include "actor-env.h"
+#include "actor-permit.h"
 #include "lease/process.h"
 #include "os/log.h"
 
@@ -59,6 +60,8 @@ bool act_check(const struct actor *x, struct act *a)
 
 	if (x->o->user_mode && a->r.uid != getuid())
 		return refuse(a, "another user's lease, and this daemon runs in user mode");
+	if (a->r.verb == ACT_PERMIT)
+		return true;
 	r = workdir_program(x->runtimes, a->r.runtime);
 	if (r == -ENOENT)
 		return refuse(a, "no such runtime is installed");
@@ -72,7 +75,17 @@ bool act_check(const struct actor *x, struct act *a)
 	return true;
 }
 
-bool act_start(struct actor *x, struct act *a, int64_t now)
+/* Puts it where it is waited for. */
+static bool started(const struct actor *x, struct act *a, int64_t now)
+{
+	a->started = now;
+	/* Out of memory for a watch: what can't be watched must not run. The deadline that has passed ends it. */
+	if (proc_watch(&a->proc, x->epoll, a) < 0)
+		a->proc.deadline = now;
+	return true;
+}
+
+static bool run(struct actor *x, struct act *a, int64_t now)
 {
 	char path[4096], verb[16];
 	char *argv[] = {path, verb, NULL};
@@ -86,9 +99,6 @@ bool act_start(struct actor *x, struct act *a, int64_t now)
 	};
 	int dir = -1, r;
 
-	/* Time has passed in the queue: the second look is the one that counts. */
-	if (!act_check(x, a))
-		return false;
 	if (snprintf(path, sizeof path, "%s/%s", x->o->runtimes, a->r.runtime) >= (int)sizeof path)
 		return fail(a, "path of the runtime", -ENAMETOOLONG);
 	snprintf(verb, sizeof verb, "%s", act_verb_name(a->r.verb));
@@ -111,14 +121,47 @@ bool act_start(struct actor *x, struct act *a, int64_t now)
 			(void)workdir_remove(x->work, a->r.runtime, a->r.id, a->r.generation, false);
 		return fail(a, "can't run the runtime", r);
 	}
-	a->started = now;
-	r = proc_watch(&a->proc, x->epoll, a);
-	if (r == 0)
-		return true;
-	/* Out of memory for a watch: what can't be watched must not run. The deadline that has passed ends
-	 * it. */
-	a->proc.deadline = now;
-	return true;
+	return started(x, a, now);
+}
+
+static bool ask_who(struct actor *x, struct act *a, int64_t now)
+{
+	char uid[16], path[] = "PATH=/usr/bin:/bin", locale[] = "LC_ALL=C", *argv[3], *env[] = {path, locale, NULL};
+	struct proc_options po = {.path = PERMIT_PROGRAM, .argv = argv, .envp = env, .cwd = -1, .out_max = OUT_MAX};
+	int r;
+
+	permit_argv(&a->r, uid, argv);
+	r = proc_start(&a->proc, &po, now + a->r.deadline);
+	if (r < 0)
+		return fail(a, PERMIT_PROGRAM, r);
+	a->asking = true;
+	return started(x, a, now);
+}
+
+static bool permitted(struct act *a)
+{
+	answer_begin(&a->answer, &a->r, ACT_DONE);
+	return false;
+}
+
+bool act_start(struct actor *x, struct act *a, int64_t now)
+{
+	char why[160];
+
+	/* Time has passed in the queue: the second look is the one that counts. */
+	if (!act_check(x, a))
+		return false;
+	if (a->r.verb != ACT_CREATE && a->r.verb != ACT_PERMIT)
+		return run(x, a, now);
+	switch (permit_look(x, &a->r, why)) {
+	case PERMIT_NO:
+		return refuse(a, why);
+	case PERMIT_ASK:
+		return ask_who(x, a, now);
+	case PERMIT_YES:
+		break;
+	}
+	return a->r.verb == ACT_PERMIT ? permitted(a) : run(x, a, now);
 }
 
 static enum act_outcome outcome_of(const struct proc *p)
@@ -170,13 +213,44 @@ static void tidy(struct actor *x, struct act *a)
 			 (unsigned long long)a->r.generation, strerror(-r));
 }
 
+/* id has ended. True: the act is over. */
+static bool told_who(struct actor *x, struct act *a, int64_t now)
+{
+	bool answered = a->proc.end == PROC_EXITED && a->proc.status == 0 && a->proc.out && !a->proc.out_cut, yes;
+	char why[160];
+
+	a->asking = false;
+	if (!answered) {
+		/* No such user is no failure of the directory's. */
+		bool unknown = a->proc.end == PROC_EXITED && a->proc.status == 1;
+
+		answer_begin(&a->answer, &a->r, unknown ? ACT_REFUSED : a->proc.end == PROC_DEADLINE ? ACT_TIMEOUT : ACT_FAILED);
+		answer_line(&a->answer, "whether uid %u may name profile %s cannot be told: %s", a->r.uid, a->r.profile,
+			    a->proc.end == PROC_DEADLINE ? "id(1) does not answer" : proc_last_line(&a->proc));
+		return true;
+	}
+	yes = permit_told(x, &a->r, a->proc.out, why);
+	if (!yes)
+		return !refuse(a, why);
+	if (a->r.verb == ACT_PERMIT)
+		return !permitted(a);
+	proc_free(&a->proc);
+	a->started = 0;
+	return !run(x, a, now);
+}
+
 bool act_step(struct actor *x, struct act *a, int64_t now)
 {
 	if (!proc_step(&a->proc, now))
 		return false;
+	if (a->asking)
+		return told_who(x, a, now);
 	answer_begin(&a->answer, &a->r, outcome_of(&a->proc));
 	say_how_it_ended(a);
 	if (a->answer.outcome == ACT_DONE) {
+		/* Noise is no reason why it can't do more. */
+		if (a->r.verb == ACT_CAPABILITIES)
+			a->answer.line[0] = '\0';
 		if (a->proc.out_cut) {
 			a->answer.outcome = ACT_FAILED;
 			answer_line(&a->answer, "printed more than %zu bytes", a->proc.out_max);

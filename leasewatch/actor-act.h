@@ -13,6 +13,7 @@ struct actor {
 	const struct actor_options *o;
 	int epoll, signals, timer, watcher, runtimes, work; /* descriptors */
 	char boot[LEASE_BOOT_SIZE];
+	struct settings *settings;
 	struct act_queue queue;
 	int64_t armed; /* what the timer stands at; INT64_MAX = off */
 	bool told;     /* to stop, by a signal */

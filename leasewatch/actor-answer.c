@@ -168,6 +168,10 @@ static int parse_capability(struct act_answer *a, const char *key, const char *v
 {
 	static const char *const yes_no[] = {"no", "yes"};
 	static const char *const how[] = {"none", "frozen", "disk"};
+	static const struct {
+		const char *key;
+		uint32_t bit;
+	} can[] = {{"snapshot", ACT_CAP_SNAPSHOT}, {"enter", ACT_CAP_ENTER}, {"adopts", ACT_CAP_ADOPTS}};
 	static const uint32_t hibernate_bit[] = {0, ACT_CAP_HIBERNATE_FROZEN, ACT_CAP_HIBERNATE_DISK};
 	int i;
 
@@ -176,11 +180,30 @@ static int parse_capability(struct act_answer *a, const char *key, const char *v
 		a->caps |= i < 0 ? 0 : hibernate_bit[i];
 		return i < 0 ? i : 0;
 	}
-	if (strcmp(key, "snapshot") && strcmp(key, "enter"))
-		return strcmp(key, "protocol") || !strcmp(value, "1") ? 0 : -EBADMSG;
+	if (!strcmp(key, "why"))
+		answer_line(a, "%s", value);
+	for (size_t n = 0; n < sizeof can / sizeof *can; n++) {
+		if (strcmp(key, can[n].key))
+			continue;
+		i = parse_word(value, yes_no, 2);
+		a->caps |= i == 1 ? can[n].bit : 0;
+		return i < 0 ? i : 0;
+	}
+	return strcmp(key, "protocol") || !strcmp(value, "1") ? 0 : -EBADMSG;
+}
+
+/* cold=yes, why=TEXT */
+static int parse_started(struct act_answer *a, const char *key, const char *value)
+{
+	static const char *const yes_no[] = {"no", "yes"};
+	int i;
+
+	if (!strcmp(key, "why"))
+		answer_line(a, "%s", value);
+	if (strcmp(key, "cold"))
+		return 0;
 	i = parse_word(value, yes_no, 2);
-	if (i == 1)
-		a->caps |= key[0] == 's' ? ACT_CAP_SNAPSHOT : ACT_CAP_ENTER;
+	a->flags |= i == 1 ? ACT_FLAG_COLD : 0;
 	return i < 0 ? i : 0;
 }
 
@@ -189,6 +212,13 @@ static int parse_place(struct act_answer *a, const char *key, const char *value)
 	if (!strcmp(key, "cgroup"))
 		return parse_cgroup(a, value);
 	return strcmp(key, "tree") ? 0 : parse_process(value, &a->tree);
+}
+
+static int parse_create(struct act_answer *a, const char *key, const char *value)
+{
+	int r = parse_started(a, key, value);
+
+	return r < 0 ? r : parse_place(a, key, value);
 }
 
 static int parse_stat(struct act_answer *a, const char *key, const char *value)
@@ -232,9 +262,10 @@ static const struct {
 	const char *must;
 } verbs[ACT_VERBS] = {
     [ACT_CAPABILITIES] = {parse_capability, "protocol"},
-    [ACT_CREATE] = {parse_place, NULL},
+    [ACT_CREATE] = {parse_create, NULL},
     [ACT_STAT] = {parse_stat, "state"},
     [ACT_HIBERNATE] = {parse_hibernate, "hibernated"},
+    [ACT_RESUME] = {parse_create, NULL},
     [ACT_LIST] = {parse_list, NULL},
     [ACT_ENTER] = {parse_enter, NULL},
 };
@@ -245,7 +276,7 @@ static int wrong(struct act_answer *a, const char *what, const char *text)
 	memset(a->cgroup, 0, sizeof a->cgroup);
 	memset(a->argv, 0, sizeof a->argv);
 	a->state = ACT_ST_UNSAID;
-	a->caps = 0;
+	a->caps = a->flags = 0;
 	a->cpu_usec = a->memory = a->net_bytes = -1;
 	a->tree = (struct lease_process){0};
 	a->outcome = ACT_FAILED;

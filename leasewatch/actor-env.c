@@ -33,6 +33,11 @@ static void add_ours(struct actor_env *e, const char *key)
 		add(e, "%s=%s", key, value);
 }
 
+static void add_setting(void *arg, const char *key, const char *value)
+{
+	add(arg, "LEASE_%s=%s", key, value);
+}
+
 int actor_env_make(struct actor_env *e, const struct actor *x, const struct act_request *r)
 {
 	e->n = e->used = 0;
@@ -62,6 +67,8 @@ int actor_env_make(struct actor_env *e, const struct actor *x, const struct act_
 		add(e, "LEASE_ABOUT=%s", r->about);
 		add(e, "LEASE_SECONDS=%" PRId32, r->seconds);
 	}
+	/* A profile that has gone says nothing any more: what it made is still to be hibernated and destroyed. */
+	(void)settings_runtime_words(x->settings, r->runtime, r->profile, add_setting, e);
 	if (x->o->user_mode) {
 		add_ours(e, "HOME");
 		add_ours(e, "XDG_RUNTIME_DIR");

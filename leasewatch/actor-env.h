@@ -6,13 +6,13 @@
 
 #include "actor-act.h"
 
-#define ENV_WORDS 20
+#define ENV_WORDS 160 /* ours, a profile's, and twice OWN_KEYS_MAX of conf/sections.h */
 
 struct actor_env {
 	char *word[ENV_WORDS + 1]; /* NULL-ended, pointing into text */
 	size_t n, used;
 	bool full;
-	char text[16384];
+	char text[40960]; /* a line of the configuration is at most 197 bytes long */
 };
 
 /* 0, or -ENAMETOOLONG: a path of ours doesn't fit. */

@@ -33,6 +33,7 @@ struct act {
 	struct proc proc;
 	int64_t started;
 	bool made; /* the private directory is new */
+	bool asking; /* what runs tells who the requester is (actor-permit.h), and no runtime yet */
 	size_t list_at;
 };
 

@@ -99,12 +99,34 @@ static void lose_peer(struct actor *x, int64_t now)
 		x->kill_watcher = now + WATCHER_GRACE;
 }
 
+static void reload_error(void *arg, const char *file, int line, const char *what)
+{
+	/* The watcher reads the same file, and tells. */
+	(void)arg;
+	log_debug("%s:%d: %s", file, line, what);
+}
+
+static void reload(struct actor *x)
+{
+	struct settings *s;
+
+	if (!x->o->config)
+		return;
+	if (settings_load_or_default(x->o->config, x->o->config_named, reload_error, NULL, &s) < 0) {
+		log_err("%s was not taken over: profiles and runtimes keep their old settings", x->o->config);
+		return;
+	}
+	settings_free(x->settings);
+	x->settings = s;
+}
+
 static void on_signals(struct actor *x, int64_t now)
 {
 	struct signalfd_siginfo si;
 
 	while (read(x->signals, &si, sizeof si) == (ssize_t)sizeof si) {
 		if (si.ssi_signo == SIGHUP) {
+			reload(x);
 			(void)pidfd_send_signal(x->watcher, SIGHUP, NULL, 0);
 			continue;
 		}
@@ -339,6 +361,7 @@ int actor_run(const struct actor_options *o)
 	    .armed = INT64_MAX,
 	    .reading = true,
 	    .kill_watcher = INT64_MAX,
+	    .settings = o->settings,
 	};
 	sigset_t signals, before;
 	int r;
@@ -348,7 +371,9 @@ int actor_run(const struct actor_options *o)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
 	(void)sigprocmask(SIG_BLOCK, &signals, &before);
-	r = open_all(&x, &signals);
+	r = x.settings ? 0 : settings_load(NULL, reload_error, NULL, &x.settings);
+	if (r == 0)
+		r = open_all(&x, &signals);
 	if (r == 0)
 		r = loop(&x);
 	else
@@ -356,6 +381,7 @@ int actor_run(const struct actor_options *o)
 	/* Programs that still run are killed as we end (os/proc.c); every verb is safe to repeat. */
 	queue_free(&x.queue);
 	close_all(&x);
+	settings_free(x.settings);
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 	return r ? 1 : 0;
 }

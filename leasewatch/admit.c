@@ -17,6 +17,11 @@ static int policy_of(const struct watcher *w, const struct lease_record *rec, st
 		(void)snprintf(why, LEASE_WHY_SIZE, "no such profile: %s", rec->profile);
 		return -1;
 	}
+	if (rec->profile[0] && rec->runtime[0] && strcmp(rec->runtime, ret->runtime) != 0) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "profile %s is of runtime %s, not %s", rec->profile, ret->runtime,
+			       rec->runtime);
+		return -1;
+	}
 	if (rec->is_session) {
 		/* It has no workload: the runtime that drives nothing, and its use is its own beats. */
 		(void)snprintf(ret->runtime, sizeof(ret->runtime), "session");
@@ -57,6 +62,12 @@ static int check(struct watcher *w, struct entry *e, char why[LEASE_WHY_SIZE])
 	}
 	if (strcmp(l->policy.runtime, "process") == 0 && l->record.workload.pid == 0) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "runtime process needs a command: klease create -- COMMAND, or klease run");
+		return -1;
+	}
+	if (!w->paths.user_mode && l->uid != 0 && l->record.runtime[0] && !l->record.profile[0] &&
+	    strcmp(l->record.runtime, "process") != 0) {
+		(void)snprintf(why, LEASE_WHY_SIZE,
+			       "runtime %s is not for the asking: name a profile (klease create --profile P)", l->record.runtime);
 		return -1;
 	}
 	if (note[0])
@@ -151,14 +162,32 @@ void admit_receive(struct watcher *w, enum watch_kind kind, const char *name, co
 		admit_wait(w, e);
 }
 
-bool runtime_hibernates(struct watcher *w, const char *name)
+const struct runtime *runtime_known(const struct watcher *w, const char *name)
 {
 	const struct runtime *r;
 
 	SLIST_FOREACH(r, &w->runtimes, all)
 		if (strcmp(r->name, name) == 0 && r->known)
-			return (r->caps & (ACT_CAP_HIBERNATE_FROZEN | ACT_CAP_HIBERNATE_DISK)) != 0;
-	return true;
+			return r;
+	return NULL;
+}
+
+bool runtime_hibernates(const struct watcher *w, const char *name)
+{
+	const struct runtime *r = runtime_known(w, name);
+
+	return !r || (r->caps & (ACT_CAP_HIBERNATE_FROZEN | ACT_CAP_HIBERNATE_DISK)) != 0;
+}
+
+void runtime_words(const struct watcher *w, const char *name, char buf[LEASE_WHY_SIZE])
+{
+	const struct runtime *r = runtime_known(w, name);
+
+	buf[0] = '\0';
+	if (r && r->works)
+		caps_words(r->caps, r->line, buf, LEASE_WHY_SIZE);
+	else if (r)
+		(void)snprintf(buf, LEASE_WHY_SIZE, "runtime does not work here: %.120s", r->line);
 }
 
 static struct runtime *runtime_get(struct watcher *w, const char *name)
@@ -218,9 +247,69 @@ static int runtime_ready(struct watcher *w, const struct entry *e, char why[LEAS
 	}
 	if (!r->known)
 		return 0;
-	if (!r->works)
+	if (!r->works) {
 		(void)snprintf(why, LEASE_WHY_SIZE, "runtime %s does not work here: %.80s", name, r->line);
-	return r->works ? 1 : -1;
+		return -1;
+	}
+	if (e->l.record.workload.pid != 0 && !(r->caps & ACT_CAP_ADOPTS) && strcmp(name, "process") != 0) {
+		(void)snprintf(why, LEASE_WHY_SIZE,
+			       "runtime %s takes in no command: klease create --profile %s, then klease exec ID -- COMMAND",
+			       name, e->l.record.profile[0] ? e->l.record.profile : "P");
+		return -1;
+	}
+	return 1;
+}
+
+/* Whether its owner may have what it asks for; only the actor can tell who is in which group. */
+static int profile_ready(struct watcher *w, struct entry *e, char why[LEASE_WHY_SIZE])
+{
+	const char *profile = e->l.record.profile;
+	struct act_request q = { .verb = ACT_PERMIT, .uid = e->l.uid, .deadline = 10 * LEASE_NS_PER_S };
+
+	if (!profile[0] || e->permitted)
+		return 1;
+	if (!settings_profile_known(w->settings, profile)) {
+		(void)snprintf(why, LEASE_WHY_SIZE, "no such profile: %s", profile);
+		return -1;
+	}
+	if (e->l.uid == 0 || (!settings_profile_text(w->settings, profile, "users") &&
+			      !settings_profile_text(w->settings, profile, "groups")))
+		return 1;
+	if (e->permit != 0)
+		return 0;
+	if (e->quiet) {
+		(void)snprintf(why, LEASE_WHY_SIZE,
+			       "too many requests of yours came to nothing: profile %s is not for you for now", profile);
+		return -1;
+	}
+	memcpy(q.runtime, e->l.policy.runtime, sizeof(q.runtime));
+	memcpy(q.profile, profile, sizeof(q.profile));
+	e->permit = send_request(w, &q) == 0 ? q.serial : 0;
+	return 0;
+}
+
+void admit_permitted(struct watcher *w, const struct act_answer *a)
+{
+	struct entry *e;
+
+	TAILQ_FOREACH(e, &w->requests, request)
+		if (e->permit == a->serial)
+			break;
+	if (!e)
+		return;
+	e->permit = 0;
+	w->admit = true;
+	e->permitted = a->outcome == ACT_DONE;
+	if (a->outcome == ACT_REFUSED) {
+		deny(w, e, a->line);
+	} else if (!e->permitted) {
+		/* What cannot be told now may be told later: nobody is refused for a directory server that sleeps. */
+		(void)snprintf(e->l.why, sizeof(e->l.why), "%.150s", a->line);
+		e->view_dirty = true;
+		entry_changed(w, e);
+		e->retry = w->now.mono + LEASE_NS_PER_S;
+		entry_due(w, e, w->now.mono);
+	}
 }
 
 /* Priority, then whose turn it is, then age: a thousand requests of one user are one turn among the others'. */
@@ -250,6 +339,8 @@ static struct entry *next_request(struct watcher *w)
 			continue;
 		}
 		int ready = runtime_ready(w, e, why);
+		if (ready > 0)
+			ready = profile_ready(w, e, why);
 		if (ready < 0) {
 			deny(w, e, why);
 			continue;

@@ -26,6 +26,7 @@ int send_request(struct watcher *w, struct act_request *r)
 
 static void capabilities(struct watcher *w, const struct act_answer *a)
 {
+	char words[LEASE_WHY_SIZE];
 	struct runtime *r;
 
 	SLIST_FOREACH(r, &w->runtimes, all) {
@@ -35,12 +36,9 @@ static void capabilities(struct watcher *w, const struct act_answer *a)
 		r->works = a->outcome == ACT_DONE;
 		r->caps = a->caps;
 		memcpy(r->line, a->line, sizeof(r->line));
+		runtime_words(w, r->name, words);
 		if (r->works)
-			log_info("runtime %s: hibernate %s, snapshot %s", r->name,
-				 a->caps & ACT_CAP_HIBERNATE_DISK	 ? "to disk"
-				 : a->caps & ACT_CAP_HIBERNATE_FROZEN ? "frozen"
-								      : "none",
-				 a->caps & ACT_CAP_SNAPSHOT ? "yes" : "no");
+			log_info("runtime %s: %s", r->name, words);
 		else
 			log_warn("runtime %s does not work here: %s", r->name, a->line);
 	}
@@ -55,11 +53,38 @@ static void take_place(struct entry *e, const struct act_answer *a)
 	e->tree = a->tree;
 }
 
+/* Brought back from disk, a process has its old number and another birth; a VM has neither. */
+static void take_woken(struct watcher *w, struct entry *e, const struct act_answer *a)
+{
+	struct lease_record *rec = &e->l.record;
+
+	if (a->cgroup[0] || a->tree.pid > 0)
+		take_place(e, a);
+	if (rec->workload.pid == 0 || a->tree.pid != rec->workload.pid ||
+	    (a->tree.start == rec->workload.start && strcmp(rec->boot, w->boot) == 0))
+		return;
+	source_drop(w, &e->work);
+	rec->workload = a->tree;
+	memcpy(rec->boot, w->boot, sizeof(rec->boot));
+	e->row_dirty = true;
+	entry_changed(w, e);
+}
+
+/* What brought it to life: as it was, or anew. */
+static const char *why_alive(const struct act_answer *a, const char *why, char buf[LEASE_WHY_SIZE])
+{
+	if (!(a->flags & ACT_FLAG_COLD))
+		return why;
+	(void)snprintf(buf, LEASE_WHY_SIZE, COLD_WORDS "%s%.100s", a->line[0] ? ": " : "", a->line);
+	return buf;
+}
+
 static void answered(struct watcher *w, struct entry *e, const struct act_answer *a)
 {
 	bool done = a->outcome == ACT_DONE, absent = a->outcome == ACT_ABSENT;
 	const char *line = a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome);
 	int64_t now = w->now.mono;
+	char why[LEASE_WHY_SIZE];
 
 	if (a->verb == ACT_CREATE || a->verb == ACT_STAT)
 		e->unplaced = false;
@@ -73,7 +98,8 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 		if (!done)
 			step(w, e, EV_START_FAILED, now, line);
 		else
-			step(w, e, EV_STARTED, now, e->l.record.is_session ? "the session has begun" : "its workload runs");
+			step(w, e, EV_STARTED, now,
+			     why_alive(a, e->l.record.is_session ? "the session has begun" : "its workload runs", why));
 		break;
 	case ACT_STAT:
 		e->stat_sent = false;
@@ -92,12 +118,20 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 			step(w, e, EV_STOPPED, now, "the runtime has no such workload");
 		else
 			step(w, e, done ? EV_HIBERNATED : EV_HIBERNATE_FAILED, now, done ? e->l.why : line);
+		if (state_living(e->l.state))
+			life_follow(w, e);
 		break;
 	case ACT_RESUME:
+		if (done)
+			take_woken(w, e, a);
 		if (absent)
-			step(w, e, EV_STOPPED, now, "the runtime has no such workload");
+			step(w, e, EV_STOPPED, now, a->line[0] ? a->line : "the runtime has no such workload");
 		else
-			step(w, e, done ? EV_RESUMED : EV_RESUME_FAILED, now, done ? e->l.why : line);
+			step(w, e, done ? EV_RESUMED : EV_RESUME_FAILED, now, done ? why_alive(a, e->l.why, why) : line);
+		if (done && (a->flags & ACT_FLAG_COLD))
+			log_warn("%s: " COLD_WORDS " (uid %u)", e->l.id, e->l.uid);
+		if (state_living(e->l.state))
+			life_follow(w, e);
 		break;
 	case ACT_DESTROY:
 		if (done || absent)
@@ -112,6 +146,7 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 	case ACT_LIST:
 	case ACT_ENTER:
 	case ACT_WARN:
+	case ACT_PERMIT:
 	case ACT_VERBS:
 		break;
 	}
@@ -145,6 +180,10 @@ void answers_read(struct watcher *w)
 			ask_execs_enter(w, u);
 		if (a.verb == ACT_CAPABILITIES) {
 			capabilities(w, &a);
+			continue;
+		}
+		if (a.verb == ACT_PERMIT) {
+			admit_permitted(w, &a);
 			continue;
 		}
 		if (a.verb == ACT_ENTER) {

@@ -15,6 +15,8 @@
 
 /* Between the readings of two clocks. */
 #define NOISE LEASE_NS_PER_MS
+/* So often they are read anew, on a host that lets us stand still in the middle of each. */
+#define READINGS 10
 
 static bool moved(int64_t distance, int64_t before)
 {
@@ -26,14 +28,28 @@ static bool uneven(const struct clocks *c, const struct clock_now *now)
 	return moved(now->wall - now->boot, c->wall_boot) || moved(now->boot - now->mono, c->boot_mono);
 }
 
+/*
+ * We may have been stopped between two of the clocks, which moves them as well, each time by something else. One that was
+ * set stays so: two readings in a row agree.
+ */
+static bool read_surely(const struct clocks *c, struct clock_now *now)
+{
+	for (int i = 0; uneven(c, now) && i < READINGS; i++) {
+		struct clock_now before = *now;
+
+		clock_read(now);
+		if (!moved(now->wall - now->boot, before.wall - before.boot) &&
+		    !moved(now->boot - now->mono, before.boot - before.mono))
+			break;
+	}
+	return uneven(c, now);
+}
+
 void clocks_seen(struct watcher *w, struct clock_now *now)
 {
 	struct clocks *c = &w->clocks;
 
-	if (!uneven(c, now))
-		return;
-	clock_read(now); /* we may have been stopped between two of them */
-	if (!uneven(c, now))
+	if (!read_surely(c, now))
 		return;
 	if (moved(now->wall - now->boot, c->wall_boot))
 		c->set = now->mono;

@@ -89,6 +89,15 @@ static void follow_leader(struct watcher *w, struct entry *e)
 	}
 }
 
+/*
+ * On disk, or on their way there and back, its processes are gone and come again. What its runtime answers counts then,
+ * and they are followed anew behind that.
+ */
+static bool may_be_gone(const struct entry *e)
+{
+	return e->l.state == ST_HIBERNATING || e->l.state == ST_RESUMING || (e->l.state == ST_HIBERNATED && e->l.disk);
+}
+
 void life_follow(struct watcher *w, struct entry *e)
 {
 	const struct lease_record *rec = &e->l.record;
@@ -96,7 +105,7 @@ void life_follow(struct watcher *w, struct entry *e)
 
 	e->follow_at = LEASE_NEVER;
 	follow_leader(w, e);
-	if (rec->workload.pid > 0 && !state_ended(e->l.state)) {
+	if (rec->workload.pid > 0 && !state_ended(e->l.state) && !may_be_gone(e)) {
 		r = follow(w, e, &e->work, SRC_WORK, &rec->workload, e->l.uid);
 		if (r == -ESRCH && e->l.state != ST_REQUESTED)
 			step(w, e, EV_STOPPED, w->now.mono, "its process tree has ended");
@@ -120,6 +129,8 @@ void life_died(struct watcher *w, struct source *s)
 	source_drop(w, s);
 	if (kind == SRC_LEADER)
 		leader_died(w, e);
+	else if (kind == SRC_WORK && may_be_gone(e))
+		return;
 	else if (kind == SRC_WORK)
 		step(w, e, EV_STOPPED, w->now.mono, "its process tree has ended");
 	else

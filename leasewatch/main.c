@@ -245,7 +245,8 @@ static int run_watcher(const struct options *o, struct settings *s, const struct
 	return watcher_run(&w);
 }
 
-static int run_actor(const struct options *o, const struct house_paths *paths, int peer, pid_t watcher, int ready, int background)
+static int run_actor(const struct options *o, struct settings *s, const struct house_paths *paths, int peer, pid_t watcher,
+		     int ready, int background)
 {
 	char byte;
 
@@ -267,7 +268,8 @@ static int run_actor(const struct options *o, const struct house_paths *paths, i
 		}
 	}
 	struct actor_options a = { .peer = peer, .watcher = watcher, .runtimes = PKGLIBEXECDIR "/runtimes", .work = paths->work,
-				   .sessions = paths->sessions, .user_mode = paths->user_mode };
+				   .sessions = paths->sessions, .user_mode = paths->user_mode, .settings = s,
+				   .config = o->config ? o->config : o->config_default, .config_named = o->config != NULL };
 	int r = actor_run(&a);
 #ifdef HAVE_LIBSYSTEMD
 	(void)sd_notify(0, "STOPPING=1");
@@ -331,6 +333,5 @@ int main(int argc, char **argv)
 	}
 	close(pair[1]);
 	close(ready[1]);
-	settings_free(s);
-	return run_actor(&o, &paths, pair[0], watcher, ready[0], behind);
+	return run_actor(&o, s, &paths, pair[0], watcher, ready[0], behind);
 }

@@ -188,9 +188,9 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 		struct lease_stat st;
 		struct clock_now now;
 		log_info("%s: beaten at its last moment: it lives on", l->id);
-		clock_read(&now); /* that moment came after the turn began */
-		at = now.mono;
 		e->place = locks_place(&w->house, &ref, &st);
+		clock_read(&now); /* that moment came after the turn began, and another beat may have come since */
+		at = now.mono;
 		l->mtime = st.mtime;
 		(void)snprintf(because, sizeof(because), "a beat at its last moment");
 	}
@@ -328,6 +328,8 @@ static void write_view(struct watcher *w, struct entry *e)
 	}
 	view_of(&e->l, w->now.mono, w->now.wall, held, &v);
 	degraded_lease(e, v.degraded);
+	if (!e->l.record.is_session)
+		runtime_words(w, e->l.policy.runtime, v.can);
 	if (registry_history(w->registry, e->l.id, VIEW_HISTORY, rows, &n) < 0)
 		n = 0;
 	for (int i = 0; i < n; i++) {
@@ -335,6 +337,8 @@ static void write_view(struct watcher *w, struct entry *e)
 		memcpy(s.from, rows[i].from, sizeof(s.from));
 		memcpy(s.to, rows[i].to, sizeof(s.to));
 		memcpy(s.why, rows[i].why, sizeof(s.why));
+		if (strncmp(s.why, COLD_WORDS, strlen(COLD_WORDS)) == 0)
+			memcpy(v.cold, s.why, sizeof(v.cold));
 		view_step_add(&v, &s);
 	}
 	int r = statefile_put(w->house.state, &v);

@@ -121,11 +121,8 @@ static void reload_error(void *arg, const char *file, int line, const char *what
 static void reload(struct watcher *w)
 {
 	struct settings *s;
-	int r = settings_load(w->config, reload_error, NULL, &s);
+	int r = settings_load_or_default(w->config, w->config_named, reload_error, NULL, &s);
 
-	bool none = r == -ENOENT && !w->config_named;
-	if (none)
-		r = settings_load(NULL, reload_error, NULL, &s);
 	if (r < 0) {
 		log_err("the configuration was not taken over; the old settings stay in force");
 		return;
@@ -136,7 +133,7 @@ static void reload(struct watcher *w)
 	policy_reload(w);
 	runtimes_ask_again(w);
 	w->admit = true;
-	if (none)
+	if (r > 0)
 		log_warn("there is no %s: the defaults are in force", w->config);
 	else
 		log_note("configuration reloaded from %s", w->config);
@@ -238,6 +235,17 @@ static void checkpoint(struct watcher *w)
 		log_err("the checkpoint cannot be written: %s", registry_error(w->registry));
 }
 
+/* What can wait until all that was decided is under way. */
+#define SOON (5 * LEASE_NS_PER_MS)
+
+static bool turn_end(struct watcher *w)
+{
+	if (!turn_commit(w) || flush(w) < 0)
+		return false;
+	registry_settle(w->registry, next_wake(w) <= w->now.mono + SOON);
+	return true;
+}
+
 static bool turn(struct watcher *w, struct epoll_event *events, int n)
 {
 	if (!turn_begin(w))
@@ -262,7 +270,7 @@ static bool turn(struct watcher *w, struct epoll_event *events, int n)
 	upkeep(w);
 	checkpoint(w);
 	degraded_tell(w);
-	return turn_commit(w) && flush(w) == 0;
+	return turn_end(w);
 }
 
 /* The names that come and go are read a moment later, so that who is due does not wait for a hundred thousand of them. */
@@ -288,7 +296,7 @@ static bool catch_up(struct watcher *w)
 	if (w->admit)
 		admit_run(w);
 	degraded_tell(w);
-	return turn_commit(w) && flush(w) == 0;
+	return turn_end(w);
 }
 
 static int loop(struct watcher *w)
@@ -388,7 +396,7 @@ static int begin(struct watcher *w)
 		admit_run(w);
 	look_at_due(w); /* as in every turn */
 	tidy_begin(w, true);
-	if (!turn_commit(w) || flush(w) < 0)
+	if (!turn_end(w))
 		return -1;
 	beacon_write(w);
 	degraded_tell(w);

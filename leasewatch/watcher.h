@@ -78,6 +78,8 @@ struct entry {
 	bool by_pam;		/* a session: its close was PAM's, not a hand's */
 	bool notice;		/* a session: its notice file stands */
 	int64_t tell_at;	/* a session: mono; not before this is its terminal written to again */
+	uint64_t permit;	/* serial of the question whether its owner may name its profile; 0 = not asked */
+	bool permitted;		/* the answer was yes */
 	bool quiet;		/* a request of which nothing is recorded until it is admitted: see ration.c */
 	char *cgroup;		/* where its CPU is read; NULL = not there */
 	struct lease_process tree;
@@ -170,7 +172,7 @@ struct runtime {
 	bool asked, known, works;
 	uint64_t serial; /* of the question */
 	uint32_t caps;
-	char line[256]; /* why it does not */
+	char line[256]; /* why it does not, or does no more */
 	SLIST_ENTRY(runtime) all;
 };
 
@@ -403,7 +405,11 @@ void admit_add(struct watcher *w, struct entry *e);  /* a new one, or one of the
 /* New settings for one that lives: what would be due by them now gets a fresh full period. True: something would be. */
 bool admit_policy_take(struct watcher *w, struct entry *e);
 void runtimes_ask_again(struct watcher *w); /* of those that did not work */
-bool runtime_hibernates(struct watcher *w, const char *name); /* as far as is known: it may not have answered yet */
+void admit_permitted(struct watcher *w, const struct act_answer *a);
+const struct runtime *runtime_known(const struct watcher *w, const char *name); /* NULL: it has not answered yet */
+bool runtime_hibernates(const struct watcher *w, const char *name); /* as far as is known */
+/* What it can do, in words, and why no more; "" = not known. */
+void runtime_words(const struct watcher *w, const char *name, char buf[LEASE_WHY_SIZE]);
 
 /* life.c: pidfds of leaders, keepers, waiters. */
 void life_follow(struct watcher *w, struct entry *e);
@@ -438,6 +444,7 @@ void ration_take(struct watcher *w, struct user *u, enum ration what);
 void keep_file(struct watcher *w, struct user *u, const char *name); /* name stays in state/ after the end */
 
 /* answer.c */
+#define COLD_WORDS "started anew: what was in its memory is lost" /* how the ledger's line of it begins */
 void answers_read(struct watcher *w);
 int send_request(struct watcher *w, struct act_request *r);
 

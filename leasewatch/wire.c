@@ -3,6 +3,7 @@
 
 #include "wire.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lease/duration.h"
@@ -12,7 +13,7 @@
 
 static bool takes_id(uint32_t verb)
 {
-	return verb != ACT_CAPABILITIES && verb != ACT_LIST;
+	return verb != ACT_CAPABILITIES && verb != ACT_LIST && verb != ACT_PERMIT;
 }
 
 static bool printable(const char *s)
@@ -85,7 +86,7 @@ bool wire_answer_valid(const struct act_answer *a)
 		return false;
 	if (!id_valid(a->id, takes_id(a->verb) || a->more) || (a->id[0] && !a->generation))
 		return false;
-	if (a->caps & ~(ACT_CAP_HIBERNATE_FROZEN | ACT_CAP_HIBERNATE_DISK | ACT_CAP_SNAPSHOT | ACT_CAP_ENTER))
+	if (a->caps & ~ACT_CAPS || a->flags & ~ACT_FLAG_COLD)
 		return false;
 	if (a->cpu_usec < -1 || a->memory < -1 || a->net_bytes < -1 || a->tree.pid < 0)
 		return false;
@@ -99,6 +100,7 @@ const char *act_verb_name(enum act_verb v)
 	    [ACT_STAT] = "stat",         [ACT_HIBERNATE] = "hibernate",       [ACT_RESUME] = "resume",
 	    [ACT_SNAPSHOT] = "snapshot", [ACT_DESTROY] = "destroy",           [ACT_LIST] = "list",
 	    [ACT_ENTER] = "enter",       [ACT_WARN] = "warn",
+	    [ACT_PERMIT] = "permit",
 	};
 
 	return (unsigned)v < ACT_VERBS ? name[v] : "?";
@@ -113,4 +115,14 @@ const char *act_outcome_name(enum act_outcome o)
 	};
 
 	return (unsigned)o < ACT_OUTCOMES ? name[o] : "?";
+}
+
+void caps_words(uint32_t caps, const char *why, char *buf, size_t size)
+{
+	(void)snprintf(buf, size, "hibernate %s%s%.100s%s, snapshot %s, exec %s",
+		       caps & ACT_CAP_HIBERNATE_DISK	 ? "to disk"
+		       : caps & ACT_CAP_HIBERNATE_FROZEN ? "frozen"
+							 : "none",
+		       why[0] ? " (" : "", why, why[0] ? ")" : "", caps & ACT_CAP_SNAPSHOT ? "yes" : "no",
+		       caps & ACT_CAP_ENTER ? "yes" : "no");
 }

@@ -19,6 +19,7 @@
 #define WIRE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lease/id.h"
@@ -38,6 +39,7 @@ enum act_verb {
 	ACT_LIST,
 	ACT_ENTER,
 	ACT_WARN, /* runtime session: a line on the terminals of a session */
+	ACT_PERMIT, /* no runtime's: whether the uid may name the profile */
 	ACT_VERBS,
 };
 
@@ -46,9 +48,9 @@ struct act_request {
 	uint32_t verb; /* enum act_verb */
 	uint32_t uid;  /* the requester */
 	uint64_t serial;
-	uint64_t generation; /* > 0, but for CAPABILITIES and LIST */
+	uint64_t generation; /* > 0, but for CAPABILITIES, LIST and PERMIT */
 	int64_t deadline;    /* ns this act may take; 0 < deadline <= 1 h */
-	char id[LEASE_ID_SIZE];		/* "" for CAPABILITIES and LIST */
+	char id[LEASE_ID_SIZE];		/* "" for CAPABILITIES, LIST and PERMIT */
 	char runtime[LEASE_WORD_SIZE];
 	char profile[LEASE_WORD_SIZE];	/* "" = none */
 	/* CREATE: the gated child; ENTER: who wants in. Claims: the actor checks owner and start */
@@ -75,6 +77,11 @@ enum act_state { ACT_ST_UNSAID, ACT_ST_RUNNING, ACT_ST_FROZEN, ACT_ST_DISK, ACT_
 #define ACT_CAP_HIBERNATE_DISK 2u
 #define ACT_CAP_SNAPSHOT 4u
 #define ACT_CAP_ENTER 8u
+#define ACT_CAP_ADOPTS 16u /* it takes in a process that is there already */
+#define ACT_CAPS 31u
+
+/* Bits of act_answer.flags. */
+#define ACT_FLAG_COLD 1u /* RESUME, CREATE: it was started anew, and what was in its memory is lost */
 
 struct act_answer {
 	uint32_t magic, size;
@@ -85,14 +92,15 @@ struct act_answer {
 	uint32_t state; /* enum act_state: STAT, LIST, HIBERNATE (FROZEN or DISK) */
 	uint32_t caps;
 	uint32_t more; /* LIST: another answer to this request follows */
-	uint32_t pad;
+	uint32_t flags;
 	int64_t cpu_usec, memory, net_bytes; /* -1 = not said */
 	/* STAT, CREATE: root of a process tree that the daemon may read itself; pid 0 = none */
 	struct lease_process tree;
 	char id[LEASE_ID_SIZE];
 	/* STAT, CREATE: absolute path of the workload's cgroup folder, "" = none; plain ASCII, no ".." */
 	char cgroup[512];
-	char line[256];	  /* one line for people, printable ASCII only (the actor escapes it); why it failed */
+	/* one line for people, printable ASCII only (the actor escapes it): why it failed, or can't do more, or is cold */
+	char line[256];
 	char argv[512];	  /* ENTER: the words before the command, each ended by NUL, then an empty word; "" = none */
 };
 
@@ -100,5 +108,7 @@ bool wire_request_valid(const struct act_request *r);
 bool wire_answer_valid(const struct act_answer *a);
 const char *act_verb_name(enum act_verb v); /* "create", … */
 const char *act_outcome_name(enum act_outcome o);
+/* "hibernate frozen (why), snapshot no, exec yes" */
+void caps_words(uint32_t caps, const char *why, char *buf, size_t size);
 
 #endif

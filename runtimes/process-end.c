@@ -145,7 +145,7 @@ static int kill_round(const struct workload *w, const char *work, const struct m
 	return w->mode == MODE_SUBREAPER ? 0 : cgroup_thaw(w, limit);
 }
 
-static int kill_all(const struct workload *w, const char *work, int limit)
+int kill_all(const struct workload *w, const char *work, int limit)
 {
 	unsigned pass = 0;
 
@@ -219,7 +219,7 @@ int verb_destroy(struct request *r)
 	int limit, e, status = take_record(r, &w);
 
 	if (status == EXIT_ABSENT) {
-		if (r->dir >= 0)
+		if (r->dir >= 0 && disk_forget(r->dir) == 0)
 			(void)unlinkat(r->dir, "process", 0);
 		return EXIT_DONE;
 	}
@@ -234,6 +234,7 @@ int verb_destroy(struct request *r)
 	if (e == 0)
 		e = remove_all(&w, limit);
 	close(limit);
+	e = e ? e : disk_forget(r->dir);
 	if (e == 0 && unlinkat(r->dir, "process", 0) < 0 && errno != ENOENT)
 		e = -errno;
 	return e < 0 ? EXIT_FAILED : EXIT_DONE;

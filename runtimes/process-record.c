@@ -87,6 +87,9 @@ static int take(struct workload *w, const struct lease_pair *p)
 	} else if (!strcmp(p->key, "frozen")) {
 		r = number(p->value, 1, &v);
 		w->frozen = v;
+	} else if (!strcmp(p->key, "disk")) {
+		r = number(p->value, 1, &v);
+		w->disk = v;
 	} else {
 		return -EINVAL;
 	}
@@ -143,6 +146,8 @@ int record_write(int dir, const struct workload *w)
 	lease_kv_out_str(&o, "boot", w->boot);
 	lease_kv_out_str(&o, "mode", mode_name(w->mode));
 	lease_kv_out_int(&o, "frozen", w->frozen);
+	if (w->disk)
+		lease_kv_out_int(&o, "disk", 1);
 	if (w->cgroup[0])
 		lease_kv_out_str(&o, "cgroup", w->cgroup);
 	if (w->cpuacct[0])

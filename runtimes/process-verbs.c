@@ -13,10 +13,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int failed(const char *what, int error)
+int verb_failed(const char *what, int error)
 {
 	say("%s: %s", what, error == -ETIME ? "not in the time given" : strerror(-error));
 	return EXIT_FAILED;
+}
+
+/* After a reboot nothing of it is left, whatever has its numbers now, but what is on disk. */
+static bool record_of_now(const struct request *r, struct workload *w)
+{
+	if (!strcmp(w->boot, r->boot))
+		return true;
+	memcpy(w->boot, r->boot, sizeof w->boot);
+	w->keeper.start = 0;
+	return w->disk;
 }
 
 int take_record(const struct request *r, struct workload *ret)
@@ -32,8 +42,7 @@ int take_record(const struct request *r, struct workload *ret)
 		    ret->uid);
 		return EXIT_FAILED;
 	}
-	/* After a reboot nothing of it is left, whatever has its numbers now. */
-	return strcmp(ret->boot, r->boot) ? EXIT_ABSENT : EXIT_DONE;
+	return record_of_now(r, ret) ? EXIT_DONE : EXIT_ABSENT;
 }
 
 /* A way works when its folder can be made; says nothing about moving. */
@@ -64,10 +73,15 @@ static bool mode_allowed(const struct request *r, enum mode m)
 
 int verb_capabilities(struct request *r)
 {
+	char why[WHY_SIZE];
+
 	for (enum mode m = MODE_CGROUP2; m <= MODE_SUBREAPER; m++) {
 		if (!mode_allowed(r, m) || !mode_works(m))
 			continue;
-		printf("protocol=1\nhibernate=frozen\nsnapshot=no\nenter=yes\nisolation=%s\n", mode_name(m));
+		printf("protocol=1\nhibernate=%s\nsnapshot=no\nenter=yes\nadopts=yes\nisolation=%s\n",
+		       disk_works(r, why) ? "disk" : "frozen", mode_name(m));
+		if (why[0])
+			printf("why=%s\n", why);
 		return EXIT_DONE;
 	}
 	say("isolation %s can't be had here", mode_name(r->only));
@@ -112,7 +126,7 @@ static int move_member(const struct workload *w, const struct member *m)
 
 /* Whoever is of the workload and not in its cgroup, such as children that the keeper has already: until a
  * look finds none. */
-static int move_rest(const struct request *r, const struct workload *w)
+int move_rest(const struct request *r, const struct workload *w)
 {
 	int e = 0;
 
@@ -183,14 +197,13 @@ static int adopt_as(const struct request *r, struct workload *w, enum mode m, in
 	return e;
 }
 
-static void print_place(const struct workload *w)
+void print_place(const struct workload *w)
 {
 	const char *cgroup = w->mode == MODE_CGROUP1 ? w->cpuacct : w->cgroup;
 
 	if (cgroup[0])
 		printf("cgroup=%s\n", cgroup);
-	else
-		printf("tree=%" PRId32 ":%" PRIu64 "\n", w->keeper.pid, w->keeper.start);
+	printf("tree=%" PRId32 ":%" PRIu64 "\n", w->keeper.pid, w->keeper.start);
 }
 
 static int adopt(const struct request *r, int pidfd)
@@ -226,7 +239,7 @@ static int adopt(const struct request *r, int pidfd)
 		return EXIT_ABSENT;
 	}
 	if (e < 0)
-		return failed("can't adopt", e);
+		return verb_failed("can't adopt", e);
 	printf("pid=%" PRId32 "\npid_start=%" PRIu64 "\n", w.keeper.pid, w.keeper.start);
 	print_place(&w);
 	return EXIT_DONE;
@@ -258,19 +271,19 @@ int verb_create(struct request *r)
 		return EXIT_FAILED;
 	}
 	if (e < 0)
-		return failed("pidfd_open", e);
+		return verb_failed("pidfd_open", e);
 	status = adopt(r, pidfd);
 	close(pidfd);
 	return status;
 }
 
-/* frozen, running, or absent when nobody lives. */
-static const char *state_of(const struct workload *w, const struct members *l)
+/* frozen, running; when nobody lives, disk or absent. */
+static const char *state_of(const struct workload *w, const struct members *l, int dir)
 {
 	size_t running = 0;
 
 	if (l->n == 0)
-		return "absent";
+		return w->disk && disk_has(dir) ? "disk" : "absent";
 	if (w->mode != MODE_SUBREAPER)
 		return cgroup_frozen(w) ? "frozen" : "running";
 	for (size_t i = 0; i < l->n; i++)
@@ -289,12 +302,14 @@ int verb_stat(struct request *r)
 		if (e == 0 && l.n > 0) {
 			int64_t cpu = w.mode == MODE_SUBREAPER ? -1 : cgroup_cpu_usec(&w);
 
-			printf("state=%s\nmemory=%" PRId64 "\n", state_of(&w, &l), members_memory(&l));
+			printf("state=%s\nmemory=%" PRId64 "\n", state_of(&w, &l, r->dir), members_memory(&l));
 			if (cpu >= 0)
 				printf("cpu_usec=%" PRId64 "\n", cpu);
 			print_place(&w);
+		} else if (e == 0 && w.disk && disk_has(r->dir)) {
+			puts("state=disk");
 		} else {
-			status = e < 0 ? failed("stat", e) : EXIT_ABSENT;
+			status = e < 0 ? verb_failed("stat", e) : EXIT_ABSENT;
 		}
 		members_free(&l);
 	}
@@ -313,78 +328,11 @@ static int take_living(const struct request *r, struct workload *w)
 		return status;
 	e = members_find(w, r->work, true, &l);
 	if (e < 0)
-		status = failed("can't see who belongs to it", e);
+		status = verb_failed("can't see who belongs to it", e);
 	else if (l.n == 0)
 		status = EXIT_ABSENT;
 	members_free(&l);
 	return status;
-}
-
-int workload_thaw(const struct workload *w, const char *work, int limit)
-{
-	return w->mode == MODE_SUBREAPER ? tree_continue(w, work, limit) : cgroup_thaw(w, limit);
-}
-
-int verb_hibernate(struct request *r)
-{
-	int status, e, limit, back;
-	struct workload w;
-
-	status = take_living(r, &w);
-	if (status != EXIT_DONE)
-		return status;
-	/* Some time is kept for the way back. */
-	e = limit_start(r->ms == LIMIT_NONE ? r->ms : r->ms * 3 / 4, &limit);
-	if (e < 0)
-		return failed("timer", e);
-	if (w.mode == MODE_SUBREAPER) {
-		w.frozen = true;
-		e = record_write(r->dir, &w);
-		e = e ? e : tree_stop(&w, r->work, limit);
-	} else {
-		/* What was moved out of it would run on. */
-		e = move_rest(r, &w);
-		e = e ? e : cgroup_freeze(&w, limit);
-	}
-	close(limit);
-	if (e == 0) {
-		puts("hibernated=frozen");
-		return EXIT_DONE;
-	}
-	status = failed("doesn't freeze", e);
-	if (limit_start(r->ms == LIMIT_NONE ? 1000 : r->ms / 4 + 200, &back) == 0) {
-		e = workload_thaw(&w, r->work, back);
-		if (e < 0)
-			(void)failed("nor thaw again", e);
-		close(back);
-	}
-	if (w.mode == MODE_SUBREAPER) {
-		w.frozen = false;
-		(void)record_write(r->dir, &w);
-	}
-	return status;
-}
-
-int verb_resume(struct request *r)
-{
-	struct workload w;
-	int limit, e, status = take_living(r, &w);
-
-	if (status != EXIT_DONE)
-		return status;
-	/* A tree that wasn't stopped by us has nothing of ours to undo. */
-	if (w.mode == MODE_SUBREAPER && !w.frozen)
-		return EXIT_DONE;
-	e = limit_start(r->ms, &limit);
-	if (e < 0)
-		return failed("timer", e);
-	e = workload_thaw(&w, r->work, limit);
-	close(limit);
-	if (e == 0 && w.mode == MODE_SUBREAPER) {
-		w.frozen = false;
-		e = record_write(r->dir, &w);
-	}
-	return e < 0 ? failed("doesn't thaw", e) : EXIT_DONE;
 }
 
 int verb_snapshot(struct request *r)
@@ -407,9 +355,9 @@ static int list_one(const struct request *r, const char *name, int dir)
 		say("%s: its record can't be read", name);
 		return e;
 	}
-	if (!strcmp(w.boot, r->boot)) {
+	if (record_of_now(r, &w)) {
 		e = members_find(&w, r->work, false, &l);
-		state = state_of(&w, &l);
+		state = state_of(&w, &l, dir);
 		members_free(&l);
 	}
 	if (e == 0)
@@ -425,7 +373,7 @@ int verb_list(struct request *r)
 
 	if (!d)
 		return r->work && errno == ENOENT ? EXIT_DONE
-						  : failed("LEASE_WORK", r->work ? -errno : -ENOENT);
+						  : verb_failed("LEASE_WORK", r->work ? -errno : -ENOENT);
 	while ((errno = 0, e = readdir(d))) {
 		int dir, one;
 
@@ -445,7 +393,7 @@ int verb_list(struct request *r)
 		error = -errno;
 	closedir(d);
 	/* Fewer than there are would be taken for all. */
-	return error < 0 ? failed("list", error) : EXIT_DONE;
+	return error < 0 ? verb_failed("list", error) : EXIT_DONE;
 }
 
 int verb_enter(struct request *r)
@@ -457,8 +405,8 @@ int verb_enter(struct request *r)
 		return status;
 	e = lease_process_open(&r->process, r->uid, &pidfd);
 	if (e < 0)
-		return failed("enter", e);
+		return verb_failed("enter", e);
 	e = enter_cgroups(&w, r->process.pid, pidfd);
 	close(pidfd);
-	return e < 0 ? failed("enter", e) : EXIT_DONE;
+	return e < 0 ? verb_failed("enter", e) : EXIT_DONE;
 }

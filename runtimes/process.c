@@ -160,6 +160,8 @@ static int take_environment(struct request *r, int needs)
 	r->ms = ms ? (int64_t)(ms - ms / 8) : LIMIT_NONE;
 	r->grace_ms = (int64_t)grace;
 	r->work = getenv("LEASE_WORK");
+	if (criu_find() < 0)
+		return -EINVAL;
 	if (take_process(r) < 0)
 		return -EINVAL;
 	return needs & NEED_LEASE ? take_lease(r) : 0;

@@ -7,12 +7,14 @@
  * parents and by the label KLEASE_ID in the environment.
  *
  *	process.c	 the verbs' table, the environment, the lock
- *	process-verbs.c	 create, stat, hibernate, resume, list, enter, capabilities
+ *	process-verbs.c	 create, stat, list, enter, capabilities
+ *	process-rest.c	 hibernate, resume
  *	process-end.c	 destroy
  *	process-record.c what LEASE_DIR/process says
  *	process-cgroup.c cgroup v2, cgroup v1 freezer + cpuacct
  *	process-tree.c	 who belongs to a workload, and signals to them
  *	process-wait.c	 limits of time
+ *	process-disk.c	 to disk and back; process-image.c, process-criu.c, process-probe.c
  *
  * Functions give -errno; verbs give exit statuses, and say why on stderr.
  */
@@ -43,6 +45,7 @@ struct workload {
 	struct lease_process keeper;
 	enum mode mode;
 	bool frozen;             /* subreaper: stopped by us (a cgroup says so itself) */
+	bool disk;               /* it is on disk: that nobody lives is as it should be */
 	char cgroup[PATH_SIZE];  /* v2 folder, or v1 freezer's; "" in subreaper mode */
 	char cpuacct[PATH_SIZE]; /* v1 only; "" = none */
 };
@@ -77,6 +80,44 @@ int limit_start(int64_t ms, int *ret);
 int limit_poll(int limit, const int *fd, size_t n, short events);
 /* A pause between two looks, growing from 1 ms with *pass; -ETIME. */
 int limit_nap(int limit, unsigned *pass);
+
+/* process-image.c, process-criu.c, process-probe.c, process-disk.c: hibernated to disk. */
+#define GROUPS_MAX 256
+#define WHY_SIZE 256
+struct owner {
+	uid_t uid;
+	gid_t gid;
+	size_t n_groups;
+	gid_t groups[GROUPS_MAX];
+};
+struct members;
+/* A folder for an image, its owner's for as long as it is written; -EEXIST. */
+int image_make(int dir, const char *name, const struct owner *o, int *ret);
+/* It is whole: from here on root's, on the disk, and with a list of what is in it and of who its members were. */
+int image_seal(int images, const struct owner *o, const struct members *l);
+/* Whether it is as it was sealed; -EINVAL. each number of a process that it has is handed to each. */
+int image_check(int images, struct owner *ret, int (*each)(void *arg, int32_t pid), void *arg);
+int image_remove(int dir, const char *name);
+bool image_fits(int dir, int64_t memory);
+struct criu {
+	const struct workload *w; /* NULL: the probe's; in whose cgroups it runs */
+	const struct owner *owner;
+	int32_t root;
+	int images, lock, limit; /* lock: LEASE_DIR, or -1 */
+};
+int criu_find(void);
+/* 0, -EIO with why, -ETIME it is still at it. */
+int criu_run(const struct criu *c, bool dump, char why[WHY_SIZE]);
+/* Tried out once a boot and criu(8). why: "" or the reason why not. */
+bool disk_works(const struct request *r, char why[WHY_SIZE]);
+bool disk_has(int dir);
+bool disk_was_cut_off(int dir);
+int disk_forget(int dir);
+/* Done, nobody is left. Else they all run, and why says why; -ETIME: criu(8) is still at it, with the lock. */
+int disk_dump(const struct request *r, struct workload *w, const struct members *l, int limit, char why[WHY_SIZE]);
+/* -ENODATA lost, -EINVAL damaged, -EBUSY a number is another's, -EIO it failed, -ETIME as above. */
+int disk_restore(const struct request *r, struct workload *w, int limit, char why[WHY_SIZE]);
+int kill_all(const struct workload *w, const char *work, int limit); /* process-end.c */
 
 /* process-cgroup.c */
 int cgroup_place(enum mode m, const char *name, char cgroup[PATH_SIZE], char cpuacct[PATH_SIZE]);
@@ -133,5 +174,8 @@ int verb_enter(struct request *r);
 /* The record that is there, if it is this boot's and this lease's: EXIT_DONE, or the status to exit with. */
 int take_record(const struct request *r, struct workload *ret);
 int workload_thaw(const struct workload *w, const char *work, int limit);
+int move_rest(const struct request *r, const struct workload *w); /* into its cgroup, whoever isn't there */
+void print_place(const struct workload *w);
+int verb_failed(const char *what, int error); /* said; the status to exit with */
 
 #endif

@@ -62,6 +62,17 @@ static void check_limits(const struct settings *s, struct section *surface, stru
 			     max->text, max->line > 0 ? "" : ", its default");
 }
 
+/* What is said to another runtime than the profile's would be said to nobody. */
+static void check_own(const struct settings *s, struct section *profile, struct report *r)
+{
+	const struct value *runtime = value_in_force(s, NULL, profile, "runtime", NULL);
+
+	for (size_t i = 0; i < profile->n_own; i++)
+		if (strcmp(profile->own[i].runtime, runtime->text) != 0)
+			report_error(r, profile->own[i].line, "%s.%s: the runtime of [profile %s] is %s", profile->own[i].runtime,
+				     profile->own[i].key, profile->name, runtime->text);
+}
+
 void settings_check(const struct settings *s, struct report *r)
 {
 	size_t i, j;
@@ -71,9 +82,11 @@ void settings_check(const struct settings *s, struct report *r)
 		struct section *a = s->sections[i];
 		bool surface = !strcmp(a->kind->word, "surface");
 
-		if (!strcmp(a->kind->word, "defaults") || a->kind->named)
+		if (!strcmp(a->kind->word, "defaults") || (a->kind->named && !a->kind->free))
 			check_section(a, r);
-		if (!a->kind->named)
+		if (!strcmp(a->kind->word, "profile"))
+			check_own(s, a, r);
+		if (!a->kind->named || a->kind->free)
 			continue;
 		check_limits(s, surface ? a : NULL, surface ? NULL : a, r);
 		for (j = 0; surface && j < s->n; j++)

@@ -40,7 +40,9 @@
 	{ SECTION, "max_lifetime", OPT_DURATION_OR_NEVER, D("7d"), "> 0, or never", \
 	  "How long a lease may live however often it is renewed.", 1, D_MAX, false }, \
 	{ SECTION, "hibernated_retention", OPT_DURATION_OR_NEVER, D("7d"), "> 0, or never", \
-	  "How long a hibernated lease is kept however often it is renewed.", 1, D_MAX, false }
+	  "How long a hibernated lease is kept however often it is renewed.", 1, D_MAX, false }, \
+	{ SECTION, "on_expire", OPT_ON_EXPIRE, D("reap"), "reap or snapshot", \
+	  "What is done with the workload of a lease that is over, before it is destroyed.", 0, 0, false }
 
 #define RUNTIME_ROW(SECTION, D) \
 	{ SECTION, "runtime", OPT_WORD, D("process"), "1-32 of a-z 0-9 _ -, begins with a letter", \
@@ -54,14 +56,15 @@
 #define INHERITED(x) NULL
 
 const struct section_kind section_kinds[] = {
-	{ "daemon", false },
-	{ "defaults", false },
-	{ "surface", true },
-	{ "profile", true },
-	{ "observe", false },
-	{ "admission", false },
-	{ "breaker", false },
-	{ NULL, false },
+	{ "daemon", false, false },
+	{ "defaults", false, false },
+	{ "surface", true, false },
+	{ "profile", true, false },
+	{ "runtime", true, true },
+	{ "observe", false, false },
+	{ "admission", false, false },
+	{ "breaker", false, false },
+	{ NULL, false, false },
 };
 
 const struct option_row option_table[] = {
@@ -79,6 +82,22 @@ const struct option_row option_table[] = {
 	LEASE_ROWS("profile", INHERITED),
 	RUNTIME_ROW("profile", INHERITED),
 	CPU_FLOOR_ROW("profile", INHERITED),
+	{ "profile", "image", OPT_LINE, NULL, "what its runtime takes for one",
+	  "What the workload is made from, in its runtime's words.", 0, 0, false },
+	{ "profile", "command", OPT_LINE, NULL, "a line for /bin/sh -c",
+	  "What is run inside, where it is not the image's own.", 0, 0, false },
+	{ "profile", "cpu", OPT_CORES, NULL, "0.001-10000 cores",
+	  "How many cores it may use at most.", 1, 10000000, false },
+	{ "profile", "memory", OPT_BYTES, NULL, "bytes, or with K, M, G or T",
+	  "How much memory it may use at most.", 1, INT64_MAX, false },
+	{ "profile", "storage", OPT_BYTES, NULL, "bytes, or with K, M, G or T",
+	  "How large what it writes to disk may become.", 1, INT64_MAX, false },
+	{ "profile", "net", OPT_NET, NULL, "none, engine, or a network's name",
+	  "Which network it is on.", 0, 0, false },
+	{ "profile", "users", OPT_NAMES, NULL, "names of users",
+	  "The users who may name this profile.", 0, 0, false },
+	{ "profile", "groups", OPT_NAMES, NULL, "names of groups",
+	  "The groups whose members may name this profile.", 0, 0, false },
 	{ "observe", "every", OPT_DURATION, "30s", ">= 10ms",
 	  "How often use is sampled, while it can change a verdict.", 10 * LEASE_NS_PER_MS, D_MAX, false },
 	CPU_FLOOR_ROW("observe", GIVEN),

@@ -7,11 +7,12 @@
 
 #include "conf/settings.h"
 
-#define OPTIONS_PER_SECTION 20 /* a test holds the table to it */
+#define OPTIONS_PER_SECTION 28 /* a test holds the table to it */
 
 struct section_kind {
 	const char *word;
 	bool named; /* [word NAME]; else [word], and there is always one */
+	bool free;  /* its keys are the runtime's own: they are in no table */
 };
 extern const struct section_kind section_kinds[]; /* ends with word NULL */
 

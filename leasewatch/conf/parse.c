@@ -146,6 +146,67 @@ static void unknown_key(struct parser *p, const char *key)
 			     value_quote(q, key), word, option_nearest(word, key)->name);
 }
 
+/* The name in the environment is what may stand once: a-b and a_b are one. */
+static bool same_word(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if ((*a == '-' ? '_' : *a) != (*b == '-' ? '_' : *b))
+			return false;
+	return *a == *b;
+}
+
+/* KEY of [runtime NAME], RUNTIME.KEY of [profile NAME]. */
+static void set_own_key(struct parser *p, const char *runtime, const char *key, const char *text)
+{
+	struct section *sec = p->section;
+	const struct option_row *row = *runtime ? option_find("profile", key) : NULL;
+	char q[VALUE_QUOTE_SIZE];
+
+	if (!lease_word_valid(key) || (*runtime && !lease_word_valid(runtime))) {
+		report_error(&p->report, p->line,
+			     "'%s' is no key of a runtime's own: 1-32 of a-z 0-9 _ -, beginning with a letter",
+			     value_quote(q, key));
+		return;
+	}
+	if (row && row->type >= OPT_LINE) {
+		report_error(&p->report, p->line, "%s.%s: write %s = , which is every runtime's", runtime, key, key);
+		return;
+	}
+	if (!*text) {
+		report_error(&p->report, p->line, "%s has no value", key);
+		return;
+	}
+	for (size_t i = 0; i < sec->n_own; i++)
+		if (!strcmp(sec->own[i].runtime, runtime) && same_word(sec->own[i].key, key)) {
+			report_error(&p->report, p->line, "%s is there twice in this section: line %d has the first", key,
+				     sec->own[i].line);
+			return;
+		}
+	if (sec->n_own >= OWN_KEYS_MAX)
+		report_error(&p->report, p->line, "more than %d keys of a runtime's own", OWN_KEYS_MAX);
+	else if (section_own_add(sec, p->line, runtime, key, text) < 0)
+		p->no_memory = true;
+}
+
+/* True: it was one of a runtime's own keys, or meant to be. */
+static bool own_key(struct parser *p, const char *key, const char *text)
+{
+	const char *dot = strchr(key, '.');
+	char runtime[LEASE_SURFACE_SIZE];
+
+	if (p->section->kind->free) {
+		set_own_key(p, "", key, text);
+		return true;
+	}
+	if (!dot || strcmp(p->section->kind->word, "profile") != 0)
+		return false;
+	if ((size_t)(dot - key) >= sizeof(runtime))
+		dot = key; /* no name is that long: refused as none */
+	snprintf(runtime, sizeof(runtime), "%.*s", (int)(dot - key), key);
+	set_own_key(p, *runtime ? runtime : ".", dot + 1, text);
+	return true;
+}
+
 static void set_key(struct parser *p, const char *key, const char *text)
 {
 	const struct option_row *row = option_find(p->section->kind->word, key);
@@ -153,6 +214,8 @@ static void set_key(struct parser *p, const char *key, const char *text)
 	char what[VALUE_WHAT_SIZE], *copy;
 	int64_t num;
 
+	if (!row && own_key(p, key, text))
+		return;
 	if (!row) {
 		unknown_key(p, key);
 		return;

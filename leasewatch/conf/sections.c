@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,10 +75,30 @@ void settings_free(struct settings *s)
 	for (i = 0; i < s->n; i++) {
 		for (j = 0; j < OPTIONS_PER_SECTION; j++)
 			free(s->sections[i]->values[j].text);
+		for (j = 0; j < s->sections[i]->n_own; j++)
+			free(s->sections[i]->own[j].text);
+		free(s->sections[i]->own);
 		free(s->sections[i]);
 	}
 	free(s->sections);
 	free(s);
+}
+
+int section_own_add(struct section *sec, int line, const char *runtime, const char *key, const char *text)
+{
+	struct own_key *grown = reallocarray(sec->own, sec->n_own + 1, sizeof(*grown)), *own;
+
+	if (!grown)
+		return -ENOMEM;
+	sec->own = grown;
+	own = &grown[sec->n_own];
+	*own = (struct own_key){.line = line, .text = strdup(text)};
+	if (!own->text)
+		return -ENOMEM;
+	snprintf(own->runtime, sizeof(own->runtime), "%s", runtime);
+	snprintf(own->key, sizeof(own->key), "%s", key);
+	sec->n_own++;
+	return 0;
 }
 
 struct section *section_find(const struct settings *s, const char *word, const char *name)

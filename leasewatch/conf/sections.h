@@ -16,11 +16,21 @@ struct value {
 	int64_t num;
 	char *text; /* as written; NULL = inherited, or none */
 };
+/* A key that is in no table: of [runtime NAME], or RUNTIME.KEY of a profile. */
+struct own_key {
+	int line;
+	char runtime[LEASE_WORD_SIZE]; /* "" in [runtime NAME] */
+	char key[LEASE_WORD_SIZE];
+	char *text;
+};
+#define OWN_KEYS_MAX 64 /* a section */
 struct section {
 	const struct section_kind *kind;
 	char name[LEASE_SURFACE_SIZE]; /* a surface or profile; "" = of the kinds without a name */
 	int line;
 	struct value values[OPTIONS_PER_SECTION]; /* in the order of the table's rows */
+	size_t n_own;
+	struct own_key *own;
 };
 struct settings {
 	struct settings_daemon daemon;
@@ -32,6 +42,8 @@ struct settings {
 struct settings *sections_new(void);
 /* Adds an empty one; NULL: no memory. */
 struct section *sections_add(struct settings *s, const struct section_kind *kind, const char *name);
+/* Takes text over as it is; -ENOMEM. */
+int section_own_add(struct section *sec, int line, const char *runtime, const char *key, const char *text);
 /* name "" for the kinds without one. NULL = no such. */
 struct section *section_find(const struct settings *s, const char *word, const char *name);
 /* The place of a key's value; NULL where the section has no such key. */

@@ -177,6 +177,76 @@ static int share_value(const struct option_row *row, const char *text, int64_t *
 	return 0;
 }
 
+/* A number with a fraction of up to three digits, in thousandths. */
+static int cores_value(const struct option_row *row, const char *text, int64_t *ret, char what[VALUE_WHAT_SIZE])
+{
+	static const char right[] = "write a number such as 2 or 0.5 (at most three digits behind the point)";
+	const char *p = text;
+	int64_t n = 0, unit = 1000;
+
+	if (!isdigit((unsigned char)*p))
+		return wrong(what, text, "is no number of cores", right);
+	for (; isdigit((unsigned char)*p); p++) {
+		n = n * 10 + (*p - '0');
+		if (n > row->max)
+			return out_of_range(row, text, what);
+	}
+	n *= unit;
+	if (*p == '.')
+		for (p++; isdigit((unsigned char)*p) && unit > 1; p++) {
+			unit /= 10;
+			n += (*p - '0') * unit;
+		}
+	if (*p || p[-1] == '.')
+		return wrong(what, text, "is no number of cores", right);
+	if (n < row->min || n > row->max)
+		return out_of_range(row, text, what);
+	*ret = n;
+	return 0;
+}
+
+static int bytes_value(const struct option_row *row, const char *text, int64_t *ret, char what[VALUE_WHAT_SIZE])
+{
+	static const char units[] = "KMGT";
+	const char *p = text, *unit;
+	int64_t n = 0;
+
+	if (!isdigit((unsigned char)*p))
+		return wrong(what, text, "is no size", "write a whole number and K, M, G or T, like 512M");
+	for (; isdigit((unsigned char)*p); p++)
+		if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *p - '0', &n))
+			return out_of_range(row, text, what);
+	unit = *p ? strchr(units, *p) : NULL;
+	if (*p && (!unit || p[1]))
+		return wrong(what, text, "is no size", "write a whole number and K, M, G or T, like 512M");
+	for (; unit && unit >= units; unit--)
+		if (__builtin_mul_overflow(n, 1024, &n))
+			return out_of_range(row, text, what);
+	if (n < row->min)
+		return out_of_range(row, text, what);
+	*ret = n;
+	return 0;
+}
+
+static bool name_valid(const char *s, size_t n)
+{
+	return n > 0 && n < LEASE_USER_SIZE && *s != '-' &&
+	       strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@+$\\-") >= n;
+}
+
+static int names_value(const char *text, char what[VALUE_WHAT_SIZE])
+{
+	size_t n;
+
+	for (; *text; text += strspn(text, ", \t")) {
+		n = strcspn(text, ", \t");
+		if (!name_valid(text, n))
+			return wrong(what, text, "is no list of names", "names with blanks or commas between them");
+		text += n;
+	}
+	return 0;
+}
+
 static int path_value(const char *text, char what[VALUE_WHAT_SIZE])
 {
 	const struct settings_daemon *d = NULL;
@@ -225,6 +295,25 @@ int value_parse(const struct option_row *row, const char *text, int64_t *ret, ch
 		if (path_value(text, what) < 0)
 			return -EINVAL;
 		break;
+	case OPT_LINE:
+		break;
+	case OPT_CORES:
+		return cores_value(row, text, ret, what);
+	case OPT_BYTES:
+		return bytes_value(row, text, ret, what);
+	case OPT_NET:
+		if (!name_valid(text, strlen(text)))
+			return wrong(what, text, "is no network's name", row->range);
+		break;
+	case OPT_NAMES:
+		if (names_value(text, what) < 0)
+			return -EINVAL;
+		break;
+	case OPT_ON_EXPIRE:
+		if (strcmp(text, "reap") != 0 && strcmp(text, "snapshot") != 0)
+			return wrong(what, text, "is neither reap nor snapshot", row->range);
+		*ret = strcmp(text, "snapshot") == 0;
+		return 0;
 	case OPT_TEXT:
 		if (strlen(text) >= LEASE_USER_SIZE || strpbrk(text, " \t:/") || *text == '-')
 			return wrong(what, text, "is no user's name",

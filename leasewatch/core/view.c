@@ -102,7 +102,7 @@ static void put_step(struct lease_kv_out *o, const struct view_step *s)
 /* The fields that are plain text or numbers, once, for writer and reader. */
 #define TEXTS(X)                                                                                             \
 	X(id) X(state) X(hibernated) X(user) X(surface) X(session) X(runtime) X(profile) X(lock) X(usage)   \
-	X(renewed_by) X(why) X(signals) X(warning) X(held) X(degraded)
+	X(renewed_by) X(why) X(signals) X(warning) X(held) X(degraded) X(can) X(cold)
 #define NUMBERS(X)                                                                                           \
 	X(generation) X(requester) X(priority) X(leader) X(created_at) X(since) X(expires_at) X(last_beat)   \
 	X(last_use) X(mtime)

@@ -7,7 +7,7 @@
  *	id generation state hibernated(disk|frozen) requester(uid) user surface session runtime profile lock ttl
  *	renew_grace linger
  *	usage priority label… created_at since expires_at last_beat last_use renewed_by mtime leader run why
- *	signals warning held degraded
+ *	signals warning held degraded can cold
  *	and, oldest first, the last VIEW_HISTORY transitions: history=SEQ AT FROM TO WHY
  * *_at, since and AT are milliseconds of wall time; durations are spelled as lease/duration.h does.
  *
@@ -50,6 +50,8 @@ struct view {
 	char signals[LEASE_WHY_SIZE];
 	char warning[LEASE_WHY_SIZE]; /* "" or what will happen, when */
 	char degraded[LEASE_WHY_SIZE]; /* "" or what of its signals can't be trusted to come at once; the daemon's to fill in */
+	char can[LEASE_WHY_SIZE];     /* what its runtime can do here, and why no more; the daemon's to fill in */
+	char cold[LEASE_WHY_SIZE];    /* "" or why what was in its memory is lost; the daemon's to fill in */
 	char held[LEASE_WHY_SIZE];    /* "" or what holds the end back (a hold, a breaker) */
 	int n_labels;
 	char labels[LEASE_LABELS_MAX][LEASE_LABEL_SIZE];

@@ -51,7 +51,8 @@ static const char *const rows_of[Q_MAX] = {
  * journal would take three or four syncs. Readers (klease ledger, a shell) never hold the writer up, nor it them. A
  * frame that was torn, or never written, fails its checksum, and with it all after it: so whatever a disk has kept of
  * what was not synced, the file is as it was after some commit. The WAL is written into lease.db when it has 1000
- * pages (SQLite's own default), each of the two files synced before the other one is written again.
+ * pages, each of the two files synced before the other one is written again; by registry_settle, not by SQLite within
+ * a commit (sqlite3_wal_hook takes the place of wal_autocheckpoint), where the acts of that turn would wait for it.
  */
 static const char settings[] =
 	/*
@@ -148,6 +149,16 @@ static int wait_for_others(void *arg, int n)
 	if (r->waited == WAIT_TELL_MS && r->tell)
 		r->tell(r->tell_arg, 0);
 	return 1;
+}
+
+static int wal_has(void *arg, sqlite3 *db, const char *name, int pages)
+{
+	struct registry *r = arg;
+
+	(void)db;
+	(void)name;
+	r->wal = pages;
+	return SQLITE_OK;
 }
 
 static int run_sql(struct registry *r, const char *sql)
@@ -288,6 +299,7 @@ int registry_open(const char *path, struct registry **ret, char err[256])
 	if (!r)
 		return sentence(err, -ENOMEM, path, "no memory");
 	r->guard = -1;
+	r->wal_limit = WAL_PAGES;
 	error = guard_open(path, &r->guard, err);
 	if (error < 0)
 		goto fail;
@@ -305,6 +317,7 @@ int registry_open(const char *path, struct registry **ret, char err[256])
 		goto fail;
 	(void)sqlite3_db_config(r->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
 	(void)sqlite3_db_config(r->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	(void)sqlite3_wal_hook(r->db, wal_has, r);
 	error = run_sql(r, settings);
 	if (error == 0)
 		error = use_wal(r);

@@ -20,6 +20,9 @@
 #define WAIT_MS 30000
 #define WAIT_TELL_MS 1000
 
+#define WAL_PAGES 1000	/* SQLite's own default */
+#define WAL_PUT_OFF 4	/* times as many, where something else is due */
+
 enum query {
 	Q_BEGIN,
 	Q_COMMIT,
@@ -46,6 +49,7 @@ struct registry {
 	int guard;	     /* lease.db itself, flocked; closed after db (see registry-open.c) */
 	bool in_turn, wrote; /* wrote: this turn has begun its transaction */
 	int failed;	     /* what broke this turn: it cannot be committed any more */
+	int wal, wal_limit;  /* pages that the WAL has; from which on registry_settle writes them back */
 	int waited;	     /* ms, of this statement, for who holds the file */
 	void (*tell)(void *arg, int seconds);
 	void *tell_arg;

@@ -151,6 +151,15 @@ int registry_commit(struct registry *r)
 	return 0;
 }
 
+void registry_settle(struct registry *r, bool busy)
+{
+	if (r->in_turn || r->wal < r->wal_limit * (busy ? WAL_PUT_OFF : 1))
+		return;
+	/* What a reader still needs stays where it is. So does all when it fails, and a start will say so. */
+	r->wal = 0;
+	(void)sqlite3_wal_checkpoint_v2(r->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
 int registry_put(struct registry *r, const struct lease *l)
 {
 	sqlite3_stmt *st = r->st[Q_PUT];

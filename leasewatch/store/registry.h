@@ -6,6 +6,7 @@
  *	registry_begin()
  *	registry_put() / registry_ledger() / registry_end_lease() / registry_set()   as many as the turn has
  *	registry_commit()     before any of the acts that were decided: what is intended is on disk first
+ *	registry_settle()     after them
  * A transition and its ledger line are in one transaction, always. Beats are never written. After a crash at
  * any point: all of a committed turn is there or, for one not committed, nothing. WAL with synchronous=FULL: a
  * commit that returned survives power loss. The file is 0600 the daemon's: a reader's locks could hold the
@@ -78,6 +79,11 @@ int registry_id_used(struct registry *r, const char *id);
 int registry_begin(struct registry *r);
 int registry_commit(struct registry *r); /* nothing was changed since begin: no write at all */
 void registry_rollback(struct registry *r);
+/*
+ * After the acts of a turn: a WAL that has grown is written back into the file. That takes syncs of two files, which nobody
+ * waits for then. busy: something is due at once, so that it can wait a little. What fails is tried again after a later turn.
+ */
+void registry_settle(struct registry *r, bool busy);
 /*
  * Makes the file ours to write, for this turn: before a lock is moved that the turn will write of. Each change does it
  * by itself. Somebody else who holds the file (a shell's BEGIN IMMEDIATE) is waited for; -EBUSY after half a minute.

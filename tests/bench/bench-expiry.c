@@ -45,6 +45,11 @@
 #define BEATS_FROM MS(500, 100)
 #define LOOKS_FROM MS(2500, 250) /* some are looked at ahead of their time */
 #define LOOKS_WINDOW MS(4000, 400)
+/*
+ * Those who live on are beaten rarely, for their ttl, so that their looks come due; with the default window half of a ttl would
+ * take them all for silent, in one instant. Holders who beat twice a ttl are not.
+ */
+#define CONF "[defaults]\nrenew_grace = 1h\n[breaker]\nshare = 1\nwindow = 1s\n"
 
 struct samples {
 	double late[N_MAX * ROUNDS]; /* us */
@@ -181,7 +186,7 @@ static void on_disk(int n)
 	struct due_set due;
 	struct world w;
 
-	world_open(&w, "[defaults]\nrenew_grace = 1h\n", true);
+	world_open(&w, CONF, true);
 	due_fill(&due, &w, n);
 	(void)world_start(&w);
 	due_plan(&due, n, bench_now() + DUE_TTL + LEASE_NS_PER_S, WINDOW);
@@ -213,7 +218,7 @@ static void with_others(int others, int n, struct phases *ret)
 
 	if (!l)
 		bench_fail("calloc", ENOMEM);
-	world_open(&w, "[defaults]\nrenew_grace = 1h\n", false);
+	world_open(&w, CONF, false);
 	due_fill(&due, &w, 2 * rounds * n);
 	world_fill(&w, &t, others, l);
 	(void)world_start(&w);

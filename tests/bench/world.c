@@ -63,7 +63,8 @@ void world_open(struct world *w, const char *conf, bool on_disk)
 	(void)snprintf(path, sizeof(path), "%s/conf", w->dir);
 	f = fopen(path, "we");
 	/* What falls silent here does so on purpose. */
-	if (!f || fputs(conf, f) == EOF || fputs("[breaker]\nshare = 1\n", f) == EOF || fclose(f) == EOF)
+	const char *breaker = strstr(conf, "[breaker]") ? "" : "[breaker]\nshare = 1\n";
+	if (!f || fputs(conf, f) == EOF || fputs(breaker, f) == EOF || fclose(f) == EOF)
 		bench_fail(path, errno);
 }
 

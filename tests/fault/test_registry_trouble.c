@@ -51,7 +51,7 @@ static struct registry *open_it(void)
 	if (registry_open(path, &r, err) < 0)
 		fail_msg("%s: %s", where, err);
 	/* So that the WAL is written back now and then. */
-	assert_int_equal(sqlite3_wal_autocheckpoint(r->db, 20), SQLITE_OK);
+	r->wal_limit = 20;
 	return r;
 }
 

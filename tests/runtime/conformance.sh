@@ -4,6 +4,7 @@
 # conformance.sh [--user] NAME: one suite for every runtime of lease-runtime(7): `ok NAME`, `NOT NAME: why`, `skip NAME: why`; exit 0 or 1.
 #
 # Which program: $RUNTIME, else $PREFIX/libexec/leasewatch/runtimes/NAME. --user: only what needs no root (root then becomes nobody for it).
+# An engine is driven by engine-NAME.sh (engines.sh says how); CRIU: a criu(8) that works; PARTS: only some parts of that suite.
 # `process` is tried in each isolation the machine has, as root, and as a user. $KEEPER: the built tests/runtime/keeper.
 set -u
 only_user=
@@ -12,11 +13,13 @@ NAME=${1:?usage: conformance.sh [--user] NAME}
 RUNTIME=${RUNTIME:-${PREFIX:-/usr/local}/libexec/leasewatch/runtimes/$NAME}
 KEEPER=${KEEPER:-$(dirname "$0")/keeper}
 NOBODY=65534
-failed=0 pids=() dirs=() section=
+failed=0 pids=() dirs=() section='' engine_disk='' ENV=()
 W=$(mktemp -d "${TMPDIR:-/tmp}/lease-conformance.XXXXXX") || exit 1
 
 # shellcheck source=tests/runtime/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/runtime/disk.sh
+. "$(dirname "$0")/disk.sh"
 
 verbs_of_every_runtime() {
 	check "capabilities says its protocol" exits 0 capabilities
@@ -373,6 +376,7 @@ all_of_process() {
 	stubborn
 	moved_away
 	guarding
+	[ "$RUN_UID" != 0 ] || to_disk
 }
 
 prepare() { # RUN_UID LEASE_UID
@@ -395,7 +399,9 @@ BOOT=$(cat /proc/sys/kernel/random/boot_id)
 [ -x "$RUNTIME" ] || { no "there is a program" "$RUNTIME isn't executable"; exit 1; }
 chmod 755 "$W"
 # Whoever it runs as must be able to reach it.
-cp "$RUNTIME" "$W/$NAME" && RUNTIME=$W/$NAME
+mkdir "$W/runtimes" && cp "$RUNTIME" "$W/runtimes/$NAME"
+for shared in "${RUNTIME%/*}"/*.sh "${RUNTIME%/*}"/../*.sh "${RUNTIME%/*}"/*-helper "${RUNTIME%/*}"/../*-helper; do [ ! -e "$shared" ] || cp "$shared" "$W/"; done
+RUNTIME=$W/runtimes/$NAME
 if [ "$NAME" = process ]; then
 	if [ -x "$KEEPER" ]; then
 		cp "$KEEPER" "$W/keeper"
@@ -405,6 +411,20 @@ if [ "$NAME" = process ]; then
 	KEEPER=$W/keeper
 fi
 
+if [ -e "$(dirname "$0")/engine-$NAME.sh" ]; then
+	section="$NAME: "
+	if [ "$(id -u)" != 0 ] || [ -n "$only_user" ]; then
+		skip "all" "its engine needs root"
+		exit 0
+	fi
+	RUN_UID=0 LEASE_UID=0
+	# shellcheck source=tests/runtime/engines.sh
+	. "$(dirname "$0")/engines.sh"
+	# shellcheck source=/dev/null
+	. "$(dirname "$0")/engine-$NAME.sh"
+	all_of_engine
+	exit $failed
+fi
 if [ "$(id -u)" = 0 ] && [ -z "$only_user" ]; then
 	if [ "$NAME" = process ]; then
 		for ISOLATION in cgroup2 cgroup1 subreaper; do

@@ -1,13 +1,13 @@
 /*
  * keeper.c: a keeper as klease makes one, for the conformance suite.
  *
- *	keeper [-u UID] GATE ID COMMAND [ARGUMENT…]
+ *	keeper [-s] [-u UID] GATE ID COMMAND [ARGUMENT…]
  *	keeper vfork
  *
- * Becomes UID, a child subreaper that ignores the terminal's signals; waits for a byte on the FIFO named GATE
- * ("-": doesn't wait; end of file without a byte: nothing runs); runs COMMAND with KLEASE_ID=ID; waits until
- * it has no child left, and exits with COMMAND's status. vfork: a process that nothing stops, since the child
- * that it waits for in the kernel never goes on.
+ * -s: in a session of its own. Becomes UID, a child subreaper that ignores the terminal's signals; waits for a
+ * byte on the FIFO named GATE ("-": doesn't wait; end of file without a byte: nothing runs); runs COMMAND with
+ * KLEASE_ID=ID; waits until it has no child left, and exits with COMMAND's status. vfork: a process that
+ * nothing stops, since the child that it waits for in the kernel never goes on.
  */
 #include <err.h>
 #include <errno.h>
@@ -74,13 +74,19 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "vfork"))
 		return wait_in_vfork();
+	if (argc > 1 && !strcmp(argv[1], "-s")) {
+		if (setsid() < 0)
+			err(1, "setsid");
+		argc--;
+		argv++;
+	}
 	if (argc > 2 && !strcmp(argv[1], "-u")) {
 		become(argv[2]);
 		argc -= 2;
 		argv += 2;
 	}
 	if (argc < 4)
-		errx(2, "usage: keeper [-u UID] GATE ID COMMAND [ARGUMENT...]");
+		errx(2, "usage: keeper [-s] [-u UID] GATE ID COMMAND [ARGUMENT...]");
 	handle(SIG_IGN);
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		err(1, "PR_SET_CHILD_SUBREAPER");

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # tests/runtime/lib.sh: sourced by conformance.sh: verdicts, processes, and a lease as a runtime sees one. It uses what that has set:
-# RUNTIME, NAME, KEEPER, W, and AS, KEEPER_AS, KEEPER_UID (who runs what).
+# RUNTIME, NAME, KEEPER, W, AS, KEEPER_AS, KEEPER_UID (who runs what), and of an engine ENV (what its program gets besides).
 # shellcheck disable=SC2086,SC2034,SC2153,SC2154
 
 cleanup() {
@@ -12,6 +12,10 @@ cleanup() {
 		DIR=$d GRACE=50 WAIT=3000 rt_in "$d" destroy >/dev/null 2>&1
 	done
 	for p in "${pids[@]}"; do kill -9 "$p" 2>/dev/null; done
+	if [ -n "$engine_disk" ] && [ -d "$W/engine" ]; then
+		engine_down
+		umount "$W/engine"
+	fi
 	rm -rf "$W"
 }
 trap cleanup EXIT
@@ -27,14 +31,12 @@ check() {
 	if "$@"; then ok "$name"; else no "$name" "\`$*' (exit $st, stdout: $(tr '\n' ' ' <"$W/out" | head -c 200), stderr: $(tr '\n' ' ' <"$W/err" | head -c 300))"; fi
 }
 within() { # TENTHS COMMAND…
-	local n=$(($1 * 5))
+	local end=$((${EPOCHREALTIME/./} + $1 * 100000))
 	shift
-	while [ "$n" -gt 0 ]; do
-		"$@" && return 0
+	until "$@"; do
+		[ "${EPOCHREALTIME/./}" -lt $end ] || return 1
 		sleep 0.02
-		n=$((n - 1))
 	done
-	"$@"
 }
 
 new_id() { printf 'kls-%s' "$(tr -dc a-z2-7 </dev/urandom | head -c 10)"; }
@@ -58,10 +60,10 @@ rt() {
 	[ -n "${ISOLATION:-}" ] && word+=("LEASE_PROFILE_ISOLATION=$ISOLATION")
 	(
 		cd "$DIR" 2>/dev/null || cd / || exit 99
-		exec timeout -k 1 20 $AS env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 LEASE_PROTOCOL=1 LEASE_ID="$ID" \
+		exec timeout ${LIMIT:--k 1 20} $AS env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 LEASE_PROTOCOL=1 LEASE_ID="$ID" \
 			LEASE_GENERATION="$GEN" LEASE_UID="$LEASE_UID" LEASE_DIR="$DIR" LEASE_WORK="$WORK" LEASE_BOOT="$BOOT" \
 			LEASE_DEADLINE_MS="${WAIT:-10000}" LEASE_STOP_GRACE_MS="${GRACE:-1500}" "${word[@]}" \
-			"$RUNTIME" "$1" </dev/null >"$W/out" 2>"$W/err"
+			${ENV[@]+"${ENV[@]}"} "$RUNTIME" "$1" </dev/null >"$W/out" 2>"$W/err"
 	)
 	st=$?
 	return $st

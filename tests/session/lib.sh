@@ -149,7 +149,7 @@ starts() {
 	disown "$@" 2>/dev/null # their end is no news for the shell to print
 }
 
-runs() { [ "${1:-0}" -gt 1 ] && grep -q '^State:[[:space:]]*[^ZX]' "/proc/$1/status" 2>/dev/null; }
+runs() { [ "${1:-0}" -gt 1 ] && grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status" 2>/dev/null; }
 gone() { [ "${1:-0}" -gt 1 ] && ! runs "$1"; }
 # The lock's name in active/ (or another folder) by id or part of a name; "" when there is none.
 lock() { find "$NOTICES/${2:-active}" -type f -name "lock-*$1*" -printf '%f\n' 2>/dev/null | head -n 1; }
@@ -218,6 +218,7 @@ finish() {
 	local p
 	if [ -n "$W" ]; then
 		daemon_stop TERM
+		if declare -F before_the_end >/dev/null; then before_the_end; fi
 		for p in ${started[@]+"${started[@]}"}; do kill -KILL "$p" 2>/dev/null; done
 		export HOME=/
 		sweep

@@ -15,7 +15,7 @@ struct asked {
 	uint32_t uid;
 	int64_t made, credit, until; /* until: a hold's end, by world time */
 	int32_t pid;
-	bool crossed; /* another hold was asked for or lifted before it was answered: which of them counts is not known */
+	bool decides; /* a hold or an unhold whose answer nobody has read yet */
 	SLIST_ENTRY(asked) free;
 };
 
@@ -23,6 +23,16 @@ static struct asked *pool;
 static SLIST_HEAD(, asked) unused;
 static uint64_t asks;
 static size_t n_asked;
+
+/*
+ * Holds and unholds that are under way side by side: what is in force is what the daemon did last, and their answers
+ * are read in any order. So nothing is promised until all are read, and then it is what the one says that was written last.
+ */
+static struct {
+	int n;		  /* not yet read */
+	int64_t stamp;	  /* of the answer that was written last */
+	int64_t promised; /* by it: until when */
+} deciding;
 
 void asks_init(size_t n)
 {
@@ -32,11 +42,44 @@ void asks_init(size_t n)
 		SLIST_INSERT_HEAD(&unused, &pool[i - 1], free);
 	asks = 0;
 	n_asked = n;
+	deciding.n = 0;
 }
 
 void asks_exit(void)
 {
 	free(pool);
+}
+
+static void deciding_begins(struct asked *q)
+{
+	world.hold_sure = -DAY; /* until the answers say so */
+	if (deciding.n++ == 0) {
+		deciding.stamp = INT64_MIN;
+		deciding.promised = -DAY;
+	}
+	q->decides = true;
+}
+
+void asks_doubt_hold(void)
+{
+	world.hold_sure = deciding.promised = -DAY;
+	deciding.stamp = INT64_MAX;
+}
+
+/* stamp: when its answer was written; INT64_MAX = nobody knows whether it was obeyed. */
+static void decided(struct asked *q, int64_t stamp, int64_t promised)
+{
+	if (!q->decides)
+		return;
+	q->decides = false;
+	/* Of two with the same stamp nobody knows either. */
+	if (stamp >= deciding.stamp)
+		deciding.promised = stamp > deciding.stamp ? promised : -DAY;
+	deciding.stamp = stamp > deciding.stamp ? stamp : deciding.stamp;
+	if (--deciding.n > 0)
+		return;
+	world.hold_sure = deciding.promised;
+	world.hold_from = now();
 }
 
 static void over(struct asked *q)
@@ -57,17 +100,22 @@ static bool answer(const struct asked *q, struct ask_answer *ret)
 	return n >= 0 && ask_answer_parse(buf, (size_t)n, ret, &err) == 0;
 }
 
+static int64_t written(const struct asked *q)
+{
+	struct lease_stat st;
+	char path[PATH_SIZE];
+
+	(void)snprintf(path, sizeof(path), STATE "ask-%s", q->id);
+	kernel_as(0);
+	return kernel_stat(path, &st) == 0 ? st.mtime : INT64_MAX;
+}
+
 /* What was promised by the word "done". */
 static void taken(struct asked *q, struct truth *t)
 {
 	switch ((int)q->ask.verb) {
 	case ASK_HOLD:
-		world.hold_sure = q->crossed ? -DAY : q->until;
-		world.hold_from = now();
 		world.hold_until = now() + q->ask.ttl;
-		break;
-	case ASK_UNHOLD:
-		world.hold_sure = -DAY;
 		break;
 	case ASK_RENEW:
 		if (!t)
@@ -92,10 +140,11 @@ static void withdraw(struct asked *q)
 
 	(void)snprintf(path, sizeof(path), QUEUE "ask-%s", q->id);
 	kernel_as(q->uid);
-	if (one_in(2) || q->ask.verb == ASK_HOLD)
+	if (one_in(2) || q->decides)
 		(void)kernel_unlink(path);
 	if (q->ask.verb == ASK_HOLD)
 		world.hold_until = now() + q->ask.ttl;
+	decided(q, INT64_MAX, -DAY);
 	over(q);
 }
 
@@ -120,9 +169,11 @@ static void ask_look(void *arg, uint64_t n)
 	}
 	if (answer(q, &a)) {
 		kernel_note("ask %s (%s) is answered: %s: %s", q->id, ask_verb_name(q->ask.verb), a.result, a.what);
-		if (strcmp(a.result, "done") == 0)
+		bool done = strcmp(a.result, "done") == 0;
+		if (done)
 			taken(q, t);
-		if (strcmp(a.result, "done") != 0 || q->pid == 0 || one_in(2)) {
+		decided(q, written(q), done && q->ask.verb == ASK_HOLD ? q->until : -DAY);
+		if (!done || q->pid == 0 || one_in(2)) {
 			over(q);
 			return;
 		}
@@ -177,6 +228,8 @@ static void put(struct asked *q, bool whole)
 		over(q);
 		return;
 	}
+	if (whole && (q->ask.verb == ASK_HOLD || q->ask.verb == ASK_UNHOLD))
+		deciding_begins(q);
 	kernel_note("ask %s: %s of %s by uid %u", q->id, ask_verb_name(q->ask.verb), q->ask.lease, q->uid);
 	after(between(LEASE_NS_PER_MS, 3 * SEC), ask_look, q, q->n);
 }
@@ -217,29 +270,15 @@ static void ask_exec(struct asked *q)
 		q->ask.process.start++; /* a lie, or a number that is another's by now */
 }
 
-static bool holds(const struct asked *q)
-{
-	return q->n != 0 && (q->ask.verb == ASK_HOLD || q->ask.verb == ASK_UNHOLD);
-}
-
 /* Root's alone; nobody's end by time comes while it lasts. */
 static void ask_hold(struct asked *q)
 {
-	bool crossed = false;
-
 	q->uid = 0;
 	q->t = NULL;
 	q->ask.lease[0] = '\0';
 	q->ask.verb = one_in(3) ? ASK_UNHOLD : one_in(3) ? ASK_BREAKER_RELEASE : ASK_HOLD;
 	q->ask.ttl = q->ask.verb == ASK_HOLD ? between(1, HOLD_HIGH / MINUTE) * MINUTE : 0;
 	q->until = now() + q->ask.ttl;
-	if (q->ask.verb == ASK_BREAKER_RELEASE)
-		return;
-	for (struct asked *o = pool; o < pool + n_asked; o++)
-		if (o != q && holds(o))
-			o->crossed = crossed = true;
-	q->crossed = crossed;
-	world.hold_sure = -DAY; /* until the answer says so */
 	if (q->ask.verb == ASK_HOLD)
 		world.hold_until = now() + DAY; /* until its answer says when */
 }
@@ -281,7 +320,6 @@ void asks_end(void)
 
 	if (!q)
 		return;
-	world.hold_sure = -DAY;
 	q->ask.verb = ASK_UNHOLD;
 	put(q, true);
 }
@@ -301,5 +339,5 @@ void asks_daemon_gone(bool boot)
 		withdraw(q);
 	}
 	if (boot)
-		world.hold_sure = -DAY; /* it is by the wall clock, which went on */
+		asks_doubt_hold(); /* it is by the wall clock, which went on */
 }

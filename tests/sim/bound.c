@@ -13,7 +13,7 @@
 
 #define ACT_LONGEST (2 * 60 * SEC + 10 * SEC) /* behind another act on the same lease, both with their deadline */
 #define BACKOFF_LONGEST (300 * SEC)
-#define STAT_LONGEST (4 * ACT_LONGEST) /* whether a session lives may be asked more than once */
+#define STAT_LONGEST (4 * ACT_LONGEST) /* whether a session lives may be asked more than once, once an act is free */
 
 /* How late the loop may be: its own retries are a second apart. */
 static int64_t slack(void)
@@ -55,6 +55,20 @@ static bool lives(const struct truth *t)
 	return s && t->session_over == NEVER && truth_session_alive(s);
 }
 
+/* Of its session's life, which renews it, or its own: when it was over. NEVER: it is not, or the daemon knows. */
+static int64_t life_over(const struct truth *t)
+{
+	const struct truth *s = t->record.is_session ? t : t->session;
+
+	return !s || s->state >= P_EXPIRED ? NEVER : t->record.is_session ? t->leader_died : t->session_over;
+}
+
+/* By when its runtime, which knows of such lives, has said so: it cannot be asked while all acts are taken. */
+static int64_t asked(const struct truth *t)
+{
+	return add(latest(life_over(t), world.last_full), STAT_LONGEST);
+}
+
 static int64_t by_silence(const struct truth *t)
 {
 	const struct truth *s = t->session;
@@ -84,17 +98,20 @@ static int64_t by_silence(const struct truth *t)
 		end = latest(end, from + 2 * t->ttl_high + (world.credit - credit));
 		end = latest(end, up + t->ttl_high + (world.credit - since));
 	}
+	if (world.last_full > life_over(t))
+		end = latest(end, asked(t));
 	return end;
 }
 
 static int64_t by_reason(const struct truth *t)
 {
 	int64_t lingers = latest(t->leader_died, world.last_reload);
-	int64_t end = t->record.is_session ? add(t->leader_died, STAT_LONGEST) : add(lingers, t->linger_high);
+	int64_t end = t->record.is_session ? asked(t) : add(lingers, t->linger_high);
 
 	/* One that was over before it was admitted, or goes unheard, has bound nothing. */
 	if (t->session_over != NEVER && t->session_over > t->admitted && !deaf(t))
-		end = sooner(end, latest(t->session_over, world.last_reload) + (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
+		end = sooner(end, latest(latest(t->session_over, world.last_reload), world.last_full) +
+					  (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
 	if (t->record.runtime[0] == '\0' || strcmp(t->record.runtime, "process") == 0)
 		end = sooner(end, t->stopped);
 	/* It may have come back before anybody looked, or been released under a name that nobody had heard of. */
@@ -163,7 +180,12 @@ static void look(void *arg, uint64_t birth)
 	t->watch_at = NEVER;
 	int64_t end = due(t);
 	bool up = world.down_since == NEVER && now() - world.up_since > 10 * SEC;
-	if (unheard(t) && up) {
+	/* A slow turn may have read it before it went, and tells of it at its end. */
+	if (!unheard(t) || !up) {
+		t->gone_in = 0;
+	} else if (t->gone_in == 0) {
+		t->gone_in = world.turns + 1;
+	} else if (world.turns >= t->gone_in) {
 		truth_free(t);
 		return;
 	}

@@ -29,7 +29,7 @@ static void suspend(void)
 		world.last_step = now(); /* nobody saw which beats came before it */
 	world.credit += GRACE_HIGH;
 	no_silence(0);
-	world.hold_sure = -DAY; /* it is by the wall clock, for the next daemon */
+	asks_doubt_hold(); /* it is by the wall clock, for the next daemon */
 }
 
 static void step_clock(void)

@@ -11,7 +11,10 @@
 #define NOTE_SIZE 240
 
 static uint64_t streams[STREAMS];
-static char (*notes)[NOTE_SIZE];
+static struct {
+	int64_t at;
+	char text[NOTE_SIZE];
+} *notes; /* most are never read: what can be done when one is, is done then */
 static uint64_t n_notes;
 bool kernel_trace;
 
@@ -58,14 +61,13 @@ void *k_alloc(size_t size)
 void kernel_note(const char *fmt, ...)
 {
 	va_list ap;
-	int n;
 
 	if (!notes)
 		notes = k_alloc(NOTES * sizeof(*notes));
-	char *to = notes[n_notes++ % NOTES];
-	n = snprintf(to, NOTE_SIZE, "%13.6f ", (double)kernel_mono() / 1e9);
+	size_t n = n_notes++ % NOTES;
+	notes[n].at = kernel_mono();
 	va_start(ap, fmt);
-	(void)vsnprintf(to + n, NOTE_SIZE - (size_t)n, fmt, ap);
+	(void)vsnprintf(notes[n].text, NOTE_SIZE, fmt, ap);
 	va_end(ap);
 }
 
@@ -76,7 +78,7 @@ void kernel_print_notes(int last)
 	if (last >= 0 && n_notes - at > (uint64_t)last)
 		at = n_notes - (uint64_t)last;
 	for (; at < n_notes; at++)
-		fprintf(stderr, "%s\n", notes[at % NOTES]);
+		fprintf(stderr, "%13.6f %s\n", (double)notes[at % NOTES].at / 1e9, notes[at % NOTES].text);
 }
 
 void notes_free(void)

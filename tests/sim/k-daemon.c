@@ -217,6 +217,7 @@ enum kernel_end kernel_run(int (*main)(void *arg), void *arg, int *ret_status)
 	k.fd_low = k.fd_top = 0;
 	forget_answers();
 	start_faults();
+	k.rested = k.now;
 	k.running = true;
 	if (setjmp(k.out) == 0) {
 		*ret_status = main(arg);

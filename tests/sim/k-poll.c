@@ -177,6 +177,7 @@ int epoll_take(struct file *ep, void *events, int max, int timeout_ms)
 	}
 	/* Somebody else had the processor. */
 	if (waited) {
+		k.rested = k.now;
 		advance(k.now + draw_between(STREAM_KERNEL, 5000, 60000));
 		if (dying())
 			die();

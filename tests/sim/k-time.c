@@ -17,6 +17,11 @@ int64_t kernel_mono(void)
 	return k.now - k.boot;
 }
 
+int64_t kernel_busy(void)
+{
+	return k.now - k.rested;
+}
+
 int64_t kernel_boottime(void)
 {
 	return k.now - k.boot + k.slept;

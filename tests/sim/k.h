@@ -153,6 +153,7 @@ struct machine {
 	int64_t slept, slept_ever; /* suspended since boot; asleep or down since ever */
 	int64_t wall_off;          /* wall - now */
 	int64_t held_until;
+	int64_t rested; /* when the daemon last had nothing to do */
 	uint64_t calls, fail_at; /* fail_at: this call fails, if it can; 0 = none */
 	uint64_t allocations, no_memory_at;
 	uint64_t one[ONE_READ]; /* so many more of its kind, then one fails; 0 = none */

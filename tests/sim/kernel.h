@@ -87,6 +87,7 @@ uint64_t kernel_calls(void); /* of the daemon so far */
 
 /* --- time, ns --- */
 int64_t kernel_mono(void);
+int64_t kernel_busy(void); /* for how long the daemon has not waited for anything */
 int64_t kernel_boottime(void);
 int64_t kernel_wall(void);
 void kernel_step_wall(int64_t by); /* somebody sets the clock */

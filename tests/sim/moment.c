@@ -138,7 +138,11 @@ static void called(void *arg, const char *call)
 		now.ended_at = kernel_true();
 		kernel_kill();
 	}
-	if (!now.armed || now.leases[0].destroys > 0 || ++now.calls != now.stall_at)
+	if (now.armed && now.last_moment && strcmp(call, "renameat2") == 0) {
+		now.last_moment = false;
+		beat(&now.leases[0], 0);
+	}
+	if (!now.armed || now.last_moment || now.leases[0].destroys > 0 || ++now.calls != now.stall_at)
 		return;
 	kernel_hold_up(20 * S);
 	kernel_at(kernel_mono() + 19 * S, beat, &now.leases[0], 0);
@@ -416,6 +420,13 @@ void fail(void *arg, uint64_t n)
 {
 	now.fails = arg;
 	now.fails_after = (int)n;
+}
+
+void thrash(void *arg, uint64_t one_in)
+{
+	(void)arg;
+	kernel_faults.stall = one_in;
+	kernel_faults.stall_ns = S / 10;
 }
 
 /* All works again: what failed for a moment. */

@@ -44,6 +44,7 @@ struct moment {
 	int n_kept, troubles;
 	uint64_t calls, stall_at; /* from `armed` on: there it is held up, and its first lease beaten meanwhile */
 	bool armed, kill_when_told;
+	bool last_moment; /* from `armed` on: its first lease is beaten as something is renamed, and calls count from there */
 	const char *fails; /* the call that does; NULL = none */
 	int fails_after;   /* so many of that name; then it fails once. -1: each fails */
 	int64_t ended_at;
@@ -86,6 +87,7 @@ kernel_event hold_up;	       /* arg NULL; n: seconds */
 kernel_event queue_of;	       /* arg NULL; n: so many events has inotify room for */
 kernel_event arm;	       /* arg NULL: now.stall_at counts from here */
 kernel_event fail;	       /* arg: the name of a call; after n more of it one fails */
+kernel_event thrash;	       /* arg NULL; n: one call in n takes up to a tenth of a second; 0 = none */
 kernel_event reload;	       /* arg: the new settings */
 
 #endif

@@ -116,6 +116,26 @@ static void a_beat_in_the_middle_of_any_turn_is_worth_a_whole_ttl(void)
 	RIGHT(call > 20);
 }
 
+static void a_beat_right_after_that_of_the_last_moment_is_worth_a_whole_ttl(void)
+{
+	struct held *h = &now.leases[0];
+
+	for (uint64_t call = 1; call < 20; call++) {
+		begin(__func__, SETTINGS);
+		now.last_moment = true;
+		now.stall_at = call;
+		at(1, make, h, TTL);
+		at(30, beat, h, 0);
+		at(85, arm, NULL, 0);
+		live(400, 0, 0, NULL);
+		RIGHT(!now.last_moment && now.calls >= call);
+		RIGHT(h->destroys == 1);
+		RIGHT(h->last_beat >= now.begun + 105 * S);
+		RIGHT(h->destroyed_at >= h->last_beat + TTL - ALMOST);
+		kernel_free();
+	}
+}
+
 static void a_hold_is_no_longer_than_it_was_to_be_though_the_clock_is_set_back_while_no_daemon_runs(void)
 {
 	struct held *h = &now.leases[0];
@@ -190,6 +210,28 @@ static void what_a_restart_has_credited_ends_with_its_sessions_life(void)
 	RIGHT(h->destroys == 1);
 	RIGHT(h->destroyed_at >= now.ended_at + TTL);
 	RIGHT(h->destroyed_at <= now.ended_at + TTL + 2 * S);
+	kernel_free();
+}
+
+/* A clock that is read a moment after the other one has not been set: nothing that nobody has seen yet came just now. */
+static void a_host_that_thrashes_while_the_clocks_are_read_has_set_none(void)
+{
+	const int n = 4; /* of one user's, too few for the breaker */
+
+	begin(__func__, SETTINGS);
+	for (int i = 0; i < n; i++) {
+		at(1, make, &now.leases[i], 600 * S);
+		at(50, beat, &now.leases[i], 0);
+	}
+	at(60, kill_it, NULL, 0);
+	at(300, thrash, NULL, 3);
+	at(400, thrash, NULL, 0);
+	live(1800, 300, 0, NULL);
+	for (int i = 0; i < n; i++) {
+		RIGHT(now.leases[i].destroys == 1);
+		RIGHT(now.leases[i].destroyed_at >= now.leases[i].last_beat + 600 * S);
+		RIGHT(now.leases[i].destroyed_at <= now.leases[i].last_beat + 600 * S + GRACE + S);
+	}
 	kernel_free();
 }
 
@@ -324,11 +366,13 @@ int main(void)
 	a_lease_that_is_over_is_not_destroyed_again();
 	a_destroy_that_waits_for_its_place_when_a_hold_comes_waits_for_its_end();
 	a_beat_in_the_middle_of_any_turn_is_worth_a_whole_ttl();
+	a_beat_right_after_that_of_the_last_moment_is_worth_a_whole_ttl();
 	a_hold_is_no_longer_than_it_was_to_be_though_the_clock_is_set_back_while_no_daemon_runs();
 	what_a_restart_has_credited_ends_with_its_leaders_life();
 	a_fresh_period_of_new_settings_is_one_period();
 	a_leader_that_could_not_be_followed_for_want_of_memory_is_followed_later();
 	what_a_restart_has_credited_ends_with_its_sessions_life();
+	a_host_that_thrashes_while_the_clocks_are_read_has_set_none();
 	a_request_is_found_though_any_look_at_it_fails_for_want_of_memory();
 	what_its_sessions_end_has_denied_is_not_taken_up_after_a_boot();
 	return 0;

@@ -91,6 +91,11 @@ struct holder;
 
 /* A lease as it is. Times: NEVER = has not happened. */
 struct truth {
+	/* looked at of all of them at many a call: they lie together */
+	LIST_ENTRY(truth) all;
+	int64_t beat, ttl_low;
+	enum where where;
+	/* what it is */
 	char id[LEASE_ID_SIZE], name[LEASE_NAME_SIZE];
 	uint32_t uid;
 	uint64_t birth;			/* tells this life from the next one in the same memory */
@@ -98,7 +103,6 @@ struct truth {
 	struct holder *holder;		/* NULL: given up */
 	/* its lock */
 	uint64_t ino;
-	enum where where;
 	bool unsure;			/* its holder did to it what takes back the promise about beats */
 	bool ghost;			/* a byte that its holder left where it had been: promises nothing */
 	bool strange;			/* it has another name, which may go unheard */
@@ -106,9 +110,9 @@ struct truth {
 	bool tricky;			/* its last stamp may be credited when it is looked at */
 	int64_t saved;			/* by an editor: another inode, which has to be seen before a release counts */
 	/* what renews it */
-	int64_t made, beat, renewed, credit; /* credit: world.credit at that time */
+	int64_t made, renewed, credit; /* credit: world.credit at that time */
 	int64_t taken_up, credit_taken_up;   /* when a daemon first began since, that lived for a while */
-	int64_t ttl_low, ttl_high, linger_low, linger_high, ttl_asked;
+	int64_t ttl_high, linger_low, linger_high, ttl_asked;
 	int32_t work_pid, leader_pid, waiter_pid;
 	struct lease_process second; /* another process of a session */
 	struct truth *session;		/* NULL: none, or its truth is over */
@@ -125,6 +129,7 @@ struct truth {
 	int64_t credit_made, credit_since, watch_at, admitted;
 	int64_t create_asked, destroy_asked;
 	uint64_t generation;
+	uint64_t gone_in;		/* the turn in which it was first seen to have gone unheard of, counted from 1; 0 = it was not */
 	bool in_registry, changed, expired_checked, destroyed;
 	bool survived;			/* the last boot, as an image */
 	/* its workload */
@@ -132,7 +137,7 @@ struct truth {
 	int acts;			/* under way */
 	struct act *first;		/* in order; they never overlap */
 	SLIST_ENTRY(truth) free;
-	LIST_ENTRY(truth) all, hash, quiet;
+	LIST_ENTRY(truth) hash, quiet;
 };
 
 enum character {
@@ -262,6 +267,7 @@ void asks_exit(void);
 void ask_something(struct holder *h);
 void asks_end(void);	/* a hold that is in force is lifted */
 void asks_daemon_gone(bool boot);
+void asks_doubt_hold(void); /* nobody knows how long what is in force lasts */
 
 /* runtime.c */
 void runtime_init(size_t n);

@@ -98,9 +98,15 @@ static void __attribute__((noreturn)) be_watcher(const struct rig *g, int heard,
 		pause();
 }
 
+static void conf_error(void *arg, const char *file, int line, const char *what)
+{
+	(void)arg;
+	fprintf(stderr, "%s:%d: %s\n", file, line, what);
+}
+
 static void __attribute__((noreturn)) be_actor(const struct rig *g, int peer, int heard)
 {
-	char runtimes[256], work[256];
+	char runtimes[256], work[256], config[256];
 	struct actor_options o = {
 	    .peer = peer, .runtimes = runtimes, .work = work, .user_mode = g->user_mode};
 	sigset_t all, none;
@@ -116,6 +122,10 @@ static void __attribute__((noreturn)) be_actor(const struct rig *g, int peer, in
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	rig_path(g, runtimes, "runtimes");
 	rig_path(g, work, "wd");
+	rig_path(g, config, "conf");
+	o.config = config;
+	if (rig_exists(g, "conf") && settings_load(config, conf_error, NULL, &o.settings) < 0)
+		_exit(99);
 	log_open("actor", true, getenv("TEST_LOG") ? 7 : 0);
 	/* Not _exit: a leak checker looks when a process exits. */
 	exit(actor_run(&o));
@@ -162,6 +172,19 @@ void rig_runtime(const struct rig *g, const char *name, const char *body)
 	fprintf(f, "#!/bin/sh\nT=%s\n%s\n", g->top, body);
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(chmod(path, 0755), 0);
+}
+
+void rig_conf(const struct rig *g, const char *text)
+{
+	char path[256];
+	FILE *f;
+
+	rig_path(g, path, "conf");
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(chmod(path, 0644), 0);
 }
 
 bool rig_exists(const struct rig *g, const char *name)

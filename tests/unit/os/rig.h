@@ -36,6 +36,8 @@ void rig_start(struct rig *g);
 int rig_end(struct rig *g);
 /* runtimes/NAME, a shell script with this body. */
 void rig_runtime(const struct rig *g, const char *name, const char *body);
+/* The configuration, read at rig_start and again at SIGHUP. */
+void rig_conf(const struct rig *g, const char *text);
 void rig_path(const struct rig *g, char path[256], const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool rig_exists(const struct rig *g, const char *name);

@@ -123,6 +123,8 @@ static void a_program_gets_what_the_manual_lists_and_nothing_else(void **state)
 		    "tr '\\0' '\\n' </proc/$$/environ | sort");
 	r.process = self;
 	snprintf(r.profile, sizeof r.profile, "small");
+	rig_conf(g, "[profile small]\nruntime = looks\ncpu = 0.5\nlooks.root-fs = /a b\nimage = busybox:latest\n"
+		    "[profile other]\nimage = no\n[runtime looks]\nsocket = /run/l\n[runtime other]\nsocket = no\n");
 	rig_start(g);
 	rig_send(g, &r);
 	assert_true(rig_answer(g, &a));
@@ -133,8 +135,10 @@ static void a_program_gets_what_the_manual_lists_and_nothing_else(void **state)
 	    "SigBlk 0000000\nSigIgn 0000000\n"
 	    "HOME=/home/of/ours\nLC_ALL=C.UTF-8\nLEASE_BOOT=%s\nLEASE_DEADLINE_MS=5000\nLEASE_DIR=%s/wd/"
 	    "looks/" ID_A ".7\n"
-	    "LEASE_GENERATION=7\nLEASE_ID=" ID_A "\nLEASE_PID=%d\nLEASE_PID_START=%llu\nLEASE_PROFILE=small\n"
-	    "LEASE_PROTOCOL=1\nLEASE_UID=%u\nLEASE_WORK=%s/wd/looks\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n",
+	    "LEASE_GENERATION=7\nLEASE_ID=" ID_A "\nLEASE_PID=%d\nLEASE_PID_START=%llu\n"
+	    "LEASE_PROFILE=small\n"
+	    "LEASE_PROFILE_CPU=500\nLEASE_PROFILE_IMAGE=busybox:latest\nLEASE_PROFILE_ROOT_FS=/a b\n"
+	    "LEASE_PROTOCOL=1\nLEASE_RUNTIME_SOCKET=/run/l\nLEASE_UID=%u\nLEASE_WORK=%s/wd/looks\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n",
 	    g->top, boot, g->top, self.pid, (unsigned long long)self.start, getuid(), g->top);
 	rig_read(g, "seen", is, sizeof is);
 	assert_string_equal(is, want);

@@ -85,7 +85,7 @@ static void a_wrong_answer_is_seen(void **state)
 	ANSWER(m.outcome = ACT_UNKNOWN);
 	ANSWER(m.outcome = ACT_OUTCOMES);
 	ANSWER(m.state = ACT_STATES);
-	ANSWER(m.caps = 16);
+	ANSWER(m.caps = ACT_CAPS + 1);
 	ANSWER(m.more = 1);
 	ANSWER(m.more = 2);
 	ANSWER(m.generation = 0);
