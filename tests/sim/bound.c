@@ -189,7 +189,8 @@ static void look(void *arg, uint64_t birth)
 		truth_free(t);
 		return;
 	}
-	if (now() >= end && up) {
+	/* What has gone unheard waits for nothing. */
+	if (now() >= end && up && !unheard(t)) {
 		char path[PATH_SIZE], buf[1200] = "";
 		(void)snprintf(path, sizeof(path), STATE "%s", t->id);
 		(void)kernel_read(path, buf, sizeof(buf) - 1);
