@@ -38,7 +38,7 @@ void config_write(bool bad)
 			 "max_lifetime = %ds\nhibernated_retention = %ds\n"
 			 "%s%s%s%s%s%s"
 			 "[surface sshd]\nlinger = %ds\n"
-			 "[profile lab]\nruntime = box\n%s"
+			 "[profile flaky]\nruntime = flaky\n[profile nowhere]\nruntime = nowhere\n[profile lab]\nruntime = box\n%s"
 			 "[observe]\nevery = %ds\n%s"
 			 "[admission]\nqueue_timeout = %ds\nquota_leases = %s\n"
 			 "[breaker]\n%s%s%s"

@@ -201,7 +201,7 @@ static struct lease_record record(const struct held *h, int64_t ttl)
 	lease_record_init(&r);
 	memcpy(r.id, h->id, sizeof(r.id));
 	memcpy(r.surface, "test", sizeof("test"));
-	memcpy(r.runtime, "box", sizeof("box"));
+	memcpy(r.profile, "box", sizeof("box"));
 	r.ttl = ttl;
 	return r;
 }

@@ -13,7 +13,7 @@
 #include "lease/id.h"
 #include "tests/sim/kernel.h"
 
-#define SETTINGS "[defaults]\nrenew_grace = 90s\n"
+#define SETTINGS "[profile box]\nruntime = box\n[defaults]\nrenew_grace = 90s\n"
 #define S LEASE_NS_PER_S
 #define TTL (60 * S)
 #define GRACE (90 * S)

@@ -21,6 +21,8 @@
 #define DAEMON 990
 #define USER 1000
 #define NOTICES "/sim/run/leasewatch/notices"
+#define CONFIG "/sim/etc/leasewatch.conf"
+#define SETTINGS "[profile box]\nruntime = box\n"
 #define S LEASE_NS_PER_S
 /* To when it has ended. */
 #define KILL_FIRST 10
@@ -33,6 +35,12 @@ static struct {
 	int64_t last_beat, destroyed_at;
 	uint64_t calls, kill_at;
 } seen;
+
+static void misread(void *arg, const char *file, int line, const char *what)
+{
+	(void)arg;
+	fprintf(stderr, "%s:%d: %s\n", file, line, what);
+}
 
 static int daemon_main(void *arg)
 {
@@ -50,7 +58,7 @@ static int daemon_main(void *arg)
 	}
 	kernel_become(DAEMON, DAEMON);
 	log_open("watcher", false, 7);
-	if (settings_load(NULL, NULL, NULL, &w.settings) < 0)
+	if (settings_load(CONFIG, misread, NULL, &w.settings) < 0)
 		return 2;
 	w.ready_fd = -1;
 	w.peer.fd = kernel_peer_fd();
@@ -92,7 +100,7 @@ static void make_lock(void *arg, uint64_t n)
 	lease_record_init(&r);
 	memcpy(r.id, ID, sizeof(ID));
 	memcpy(r.surface, "test", 5);
-	memcpy(r.runtime, "box", 4);
+	memcpy(r.profile, "box", 4);
 	r.ttl = 60 * S;
 	assert(lease_record_format(&r, text, sizeof(text), &len) == 0);
 	(void)snprintf(name, sizeof(name), "lock-test-%d-%s", USER, ID);
@@ -153,6 +161,8 @@ static void life(uint64_t seed, uint64_t how)
 	seen.kill_at = how;
 	kernel_boot(seed, &hooks);
 	kernel_mkdirs("/sim/var/lib", 0, 0755);
+	kernel_mkdirs("/sim/etc", 0, 0755);
+	assert(kernel_create(CONFIG, SETTINGS, strlen(SETTINGS)) == 0);
 	int64_t t = kernel_mono();
 	kernel_at(t + S, make_lock, NULL, 0);
 	kernel_at(t + 3 * S, beat, NULL, 30);
