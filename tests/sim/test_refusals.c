@@ -1,6 +1,7 @@
 /*
- * tests/sim/test_refusals: what somebody has done to a daemon's house while none ran. Where it does not start with that, nothing of its
- * leases is touched, and it goes on as if nothing had been when all is as it was. A row that it cannot read is nobody's to judge.
+ * tests/sim/test_refusals: what somebody has done to a daemon's house while none ran. Where it does not start with that,
+ * nothing of its leases is touched, and it goes on as if nothing had been when all is as it was. A row that it cannot read is
+ * nobody's to judge.
  */
 #include "config.h"
 
@@ -169,7 +170,8 @@ typedef void change(void);
 static const struct {
 	change *spoil, *mend;
 } houses[] = {
-	{ lock_is_open, lock_is_closed }, { lock_has_two_names, lock_has_one }, { lock_is_a_link, back }, { lock_is_a_folder, back },
+	{ lock_is_open, lock_is_closed }, { lock_has_two_names, lock_has_one },
+	{ lock_is_a_link, back }, { lock_is_a_folder, back },
 	{ tree_is_a_link, back }, { tree_is_a_file, back }, { tree_is_everybodys, tree_is_ours }, { tree_is_another_users, back },
 	{ queue_is_a_link, back }, { queue_is_a_file, back }, { queue_is_closed, queue_is_open },
 	{ queue_is_elsewhere, queue_is_here }, { state_is_another_users, back }, { sessions_are_the_daemons, back },
@@ -211,7 +213,9 @@ static void watch_words(const char *line)
 	row_unread |= strstr(line, "cannot be read: ") != NULL && strstr(line, "neither judged nor ended") != NULL;
 }
 
-static const char *const values[] = { "NULL", "-1", "'rubbish'", "x'00'", "1e300", "''", "9223372036854775807", "2", "'a' || char(0)" };
+static const char *const values[] = {
+	"NULL", "-1", "'rubbish'", "x'00'", "1e300", "''", "9223372036854775807", "2", "'a' || char(0)",
+};
 
 /* False: there is no such column. */
 static bool spoilt(const char *moment, int column, const char *value)
@@ -245,7 +249,8 @@ static bool spoilt(const char *moment, int column, const char *value)
 		(void)start(300);
 		if (row_unread) {
 			RIGHT(h->destroys == 0);
-			(void)snprintf(text, sizeof(text), "UPDATE lease SET %s = (SELECT %s FROM kept WHERE n = lease.rowid)", name, name);
+			(void)snprintf(text, sizeof(text), "UPDATE lease SET %s = (SELECT %s FROM kept WHERE n = lease.rowid)", name,
+				       name);
 			done(text);
 			(void)start(600);
 			RIGHT(h->destroys == 1);
