@@ -249,8 +249,8 @@ static bool spoilt(const char *moment, int column, const char *value)
 		(void)start(300);
 		if (row_unread) {
 			RIGHT(h->destroys == 0);
-			(void)snprintf(text, sizeof(text), "UPDATE lease SET %s = (SELECT %s FROM kept WHERE n = lease.rowid)", name,
-				       name);
+			(void)snprintf(text, sizeof(text),
+				       "UPDATE lease SET %s = (SELECT %s FROM kept WHERE n = lease.rowid)", name, name);
 			done(text);
 			(void)start(600);
 			RIGHT(h->destroys == 1);
