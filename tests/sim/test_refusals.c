@@ -13,11 +13,8 @@
 #include "tests/sim/moment.h"
 #include "watcher.h"
 
-#define RUN "/sim/run/leasewatch"
-#define NOTICES RUN "/notices"
 #define DB "/sim/var/lib/leasewatch/lease.db"
 #define OTHER "/sim/var/lib/leasewatch/other"
-#define USER 1000
 #define DAEMON 990
 
 #define GOOD(call) RIGHT((call) >= 0)
