@@ -95,6 +95,17 @@ static int need_number(enum arg a, const char *s, int min, int max)
 	return (int)n;
 }
 
+static int need_port(const char *s)
+{
+	char buf[SAFE_SIZE];
+	const char *bad = NULL;
+	long long n = strtonum(s, 1, 65535, &bad);
+
+	if (bad)
+		args_usage("'%s' is no port: a number from 1 to 65535", safe(buf, s));
+	return (int)n;
+}
+
 static void copy_word(enum arg a, char *to, size_t size, const char *s, bool valid)
 {
 	char buf[SAFE_SIZE];
@@ -219,7 +230,7 @@ static void parse_options(const struct command *c, int argc, char **argv, struct
 
 void args_parse(const struct command *c, int argc, char **argv, struct args *a, const char **ret_notices)
 {
-	bool has_id = c->operands == OPERANDS_ID || c->operands == OPERANDS_ID_STATE ||
+	bool has_id = c->operands == OPERANDS_ID || c->operands == OPERANDS_ID_STATE || c->operands == OPERANDS_ID_PORT ||
 		      c->operands == OPERANDS_ID_COMMAND;
 	bool has_command = c->operands == OPERANDS_COMMAND || c->operands == OPERANDS_COMMAND_MAYBE ||
 			   c->operands == OPERANDS_ID_COMMAND;
@@ -244,6 +255,11 @@ void args_parse(const struct command *c, int argc, char **argv, struct args *a, 
 			args_usage("'%s' is no state: requested, denied, admitted, active, idle, hibernated, "
 				   "expired, failed or reaped",
 				   safe(buf, a->state));
+	}
+	if (c->operands == OPERANDS_ID_PORT) {
+		if (optind >= argc)
+			args_usage("%s needs a port", c->name);
+		a->port = need_port(argv[optind++]);
 	}
 	if (c->operands == OPERANDS_VERB) {
 		if (optind >= argc)

@@ -54,6 +54,7 @@ enum operands {
 	OPERANDS_NONE,
 	OPERANDS_ID,
 	OPERANDS_ID_STATE,
+	OPERANDS_ID_PORT,
 	OPERANDS_COMMAND, /* parsing stops at the first operand */
 	OPERANDS_COMMAND_MAYBE,
 	OPERANDS_ID_COMMAND,
@@ -68,6 +69,7 @@ struct args {
 	int64_t wait_for;                 /* -1 = as long as it takes */
 	int64_t timeout, since, hold_for; /* 0 = not said */
 	int limit;                        /* 0 = all */
+	int port;                         /* connect; 0 = it is none */
 	const char *user;                 /* NULL = all */
 	const char *lease;                /* NULL = all */
 	const char *id, *state, *verb;

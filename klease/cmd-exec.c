@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "klease/commands.h"
 #include "klease/exits.h"
 #include "klease/foreground.h"
+#include "klease/porter.h"
 #include "klease/request.h"
 #include "klease/say.h"
 #include "klease/views.h"
@@ -33,17 +35,27 @@ struct gated {
 	int error; /* an errno comes out here when exec failed */
 };
 
-static void child_main(char **command, const char *id, const char *lock, int gate, int error)
+/* Who stands for the command at the porter's ends with klease, which beats for it: then the porter ends the command. */
+static bool tied(pid_t parent)
+{
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
+}
+
+static void child_main(const struct world *w, char **command, const char *id, const char *lock, int gate, int error)
 	__attribute__((noreturn));
-static void child_main(char **command, const char *id, const char *lock, int gate, int error)
+static void child_main(const struct world *w, char **command, const char *id, const char *lock, int gate, int error)
 {
 	struct ask_answer answer;
 	char **words;
 	size_t n = 0, left = 0;
-	int e;
+	pid_t parent = getppid();
+	int e, sig = porter_signals();
 
 	if (read(gate, &answer, sizeof answer) != (ssize_t)sizeof answer)
 		_exit(KX_OURS); /* never opened */
+	/* Words are for who drives the engine: in system mode root. */
+	if (answer.porter)
+		_exit(sig < 0 || !tied(parent) ? KX_OURS : porter_exec(w, command, sig, error));
 	while (command[left])
 		left++;
 	words = calloc((size_t)answer.n_words + left + 1, sizeof *words);
@@ -56,7 +68,7 @@ static void child_main(char **command, const char *id, const char *lock, int gat
 	_exit(child_exec_status(e));
 }
 
-static int start_gated(char **command, const char *id, const char *lock, struct gated *ret)
+static int start_gated(const struct world *w, char **command, const char *id, const char *lock, struct gated *ret)
 {
 	int gate[2], error[2];
 
@@ -67,7 +79,7 @@ static int start_gated(char **command, const char *id, const char *lock, struct 
 		return -errno;
 	if (ret->pid == 0) {
 		close(gate[1]);
-		child_main(command, id, lock, gate[0], error[1]);
+		child_main(w, command, id, lock, gate[0], error[1]);
 	}
 	close(gate[0]);
 	close(error[1]);
@@ -137,6 +149,7 @@ static int wake(struct world *w, const struct args *a, const struct gated *g, in
 
 	(void)strlcpy(ask.lease, a->id, sizeof ask.lease);
 	(void)strlcpy(ask.boot, w->boot, sizeof ask.boot);
+	ask.tty = a->port == 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	if (lease_process_stat(g->pid, &ask.process.start, NULL, NULL) < 0)
 		return KX_OURS;
 	status = ask_daemon(w, &ask, timeout, sig, ret);
@@ -172,7 +185,7 @@ int cmd_exec(struct world *w, struct args *a)
 	(void)snprintf(lock, sizeof lock, "%s/active/%s", w->notices, v.lock);
 	(void)signal(SIGPIPE, SIG_IGN); /* a gated child that was killed is no reason to die */
 	sig = foreground_open(true);
-	r = sig < 0 ? sig : start_gated(a->command, a->id, lock, &g);
+	r = sig < 0 ? sig : start_gated(w, a->command, a->id, lock, &g);
 	if (r < 0) {
 		say("cannot start a process: %s", strerror(-r));
 		return KX_OURS;

@@ -21,6 +21,8 @@ const struct command command_table[] = {
 	  OPERANDS_COMMAND, ASKING | ARG_BIT(ARG_NO_DAEMON_OK), NEED_TREE, cmd_run },
 	{ "exec", "Run a command inside a lease that is there already, waking it first.", OPERANDS_ID_COMMAND,
 	  ARG_BIT(ARG_TIMEOUT), NEED_DAEMON | NEED_STATE, cmd_exec },
+	{ "connect", "Join standard input and output with a TCP port inside of a lease, waking it first.", OPERANDS_ID_PORT,
+	  ARG_BIT(ARG_TIMEOUT), NEED_DAEMON | NEED_STATE, cmd_connect },
 	{ "renew", "Push a lease's end away by one ttl, and say how long it has.", OPERANDS_ID,
 	  ARG_BIT(ARG_TTL), NEED_TREE, cmd_renew },
 	{ "release", "End a lease now, or withdraw a request.", OPERANDS_ID, 0, NEED_TREE, cmd_release },
@@ -128,6 +130,7 @@ static const char *operand_words(enum operands o)
 	switch (o) {
 	case OPERANDS_ID: return " ID";
 	case OPERANDS_ID_STATE: return " ID STATE";
+	case OPERANDS_ID_PORT: return " ID PORT";
 	case OPERANDS_COMMAND: return " -- COMMAND...";
 	case OPERANDS_COMMAND_MAYBE: return " [-- COMMAND...]";
 	case OPERANDS_ID_COMMAND: return " ID -- COMMAND...";

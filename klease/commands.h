@@ -31,6 +31,7 @@ void commands_words(FILE *out);
 int cmd_create(struct world *w, struct args *a);
 int cmd_run(struct world *w, struct args *a);
 int cmd_exec(struct world *w, struct args *a);
+int cmd_connect(struct world *w, struct args *a);
 int cmd_renew(struct world *w, struct args *a);
 int cmd_release(struct world *w, struct args *a);
 int cmd_list(struct world *w, struct args *a);

@@ -61,6 +61,8 @@ int actor_env_make(struct actor_env *e, const struct actor *x, const struct act_
 		add(e, "LEASE_PID=%" PRId32, r->process.pid);
 		add(e, "LEASE_PID_START=%" PRIu64, r->process.start);
 	}
+	if (r->tty)
+		add(e, "LEASE_TTY=1");
 	if (x->o->sessions)
 		add(e, "LEASE_SESSIONS=%s", x->o->sessions);
 	if (r->verb == ACT_WARN) {

@@ -24,6 +24,7 @@
 #include "lease/process.h"
 #include "os/clock.h"
 #include "os/log.h"
+#include "porter.h"
 
 #define EVENTS 32
 #define REQUESTS_A_TURN 64
@@ -183,12 +184,30 @@ static bool on_peer(struct actor *x, uint32_t events, int64_t now)
 	return true;
 }
 
+/* Before the watcher tells klease, which comes at once. */
+static void give_ticket(const struct actor *x, struct act *a, int64_t now)
+{
+	struct porter_ticket t = {.magic = PORTER_TICKET_MAGIC, .size = sizeof t, .uid = a->r.uid, .process = a->r.process,
+				  .generation = a->r.generation, .until = now + PORTER_TICKET_FOR};
+	int r;
+
+	memcpy(t.id, a->r.id, sizeof t.id);
+	memcpy(t.words, a->answer.argv, sizeof t.words);
+	r = porter_give(x->o->porter, &t);
+	if (r == 0)
+		return;
+	answer_begin(&a->answer, &a->r, ACT_FAILED);
+	answer_line(&a->answer, "the porter, which runs commands inside, does not answer: %s", strerror(-r));
+}
+
 static void finish(struct actor *x, struct act *a, int64_t now)
 {
 	const struct act_answer *w = &a->answer;
 	bool good = w->outcome == ACT_DONE || w->outcome == ACT_ABSENT || w->outcome == ACT_LATER;
 	int64_t ms = a->started ? (now - a->started) / LEASE_NS_PER_MS : 0;
 
+	if (a->r.verb == ACT_ENTER && w->outcome == ACT_DONE && w->argv[0] && x->o->porter >= 0 && a->r.process.pid > 0)
+		give_ticket(x, a, now);
 	log_at(good ? 7 : 4, "%s %s %s generation %llu: %s after %lld ms%s%s", w->id[0] ? w->id : "-",
 	       a->r.runtime, act_verb_name(a->r.verb), (unsigned long long)a->r.generation,
 	       act_outcome_name(w->outcome), (long long)ms, w->line[0] ? ": " : "", w->line);

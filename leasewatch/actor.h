@@ -20,6 +20,7 @@ struct actor_options {
 	const char *runtimes;
 	/* folder for private directories, one a lease and generation (0700, ours): WORK/RUNTIME/ID.GENERATION */
 	const char *work;
+	int porter;		 /* where tickets go (porter.h); -1 = there is none, and words are klease's to run */
 	const char *sessions;	 /* folder of the twins that pam_lease writes: named to runtimes, never read here */
 	bool user_mode;
 	struct settings *settings; /* taken over; NULL = the defaults */

@@ -64,12 +64,6 @@ static int check(struct watcher *w, struct entry *e, char why[LEASE_WHY_SIZE])
 		(void)snprintf(why, LEASE_WHY_SIZE, "runtime process needs a command: klease create -- COMMAND, or klease run");
 		return -1;
 	}
-	if (!w->paths.user_mode && l->uid != 0 && l->record.runtime[0] && !l->record.profile[0] &&
-	    strcmp(l->record.runtime, "process") != 0) {
-		(void)snprintf(why, LEASE_WHY_SIZE,
-			       "runtime %s is not for the asking: name a profile (klease create --profile P)", l->record.runtime);
-		return -1;
-	}
 	if (note[0])
 		(void)snprintf(l->why, sizeof(l->why), "%s", note);
 	return 0;

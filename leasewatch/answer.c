@@ -93,8 +93,10 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 		e->l.act_deadline = 0;
 	switch ((enum act_verb)a->verb) {
 	case ACT_CREATE:
-		if (done)
+		if (done) {
 			take_place(e, a);
+			engine_follow(w, e);
+		}
 		if (!done)
 			step(w, e, EV_START_FAILED, now, line);
 		else
@@ -111,6 +113,11 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 			take_place(e, a);
 		if (absent || (done && a->state == ACT_ST_ABSENT))
 			step(w, e, EV_STOPPED, now, "the runtime has no such workload");
+		else if (engine_drives(e))
+			engine_told(w, e, a);
+		break;
+	case ACT_SNAPSHOT:
+		engine_copied(w, e, a);
 		break;
 	case ACT_HIBERNATE:
 		e->l.disk = done && a->state == ACT_ST_DISK;
@@ -132,6 +139,8 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 			log_warn("%s: " COLD_WORDS " (uid %u)", e->l.id, e->l.uid);
 		if (state_living(e->l.state))
 			life_follow(w, e);
+		if (done)
+			engine_follow(w, e);
 		break;
 	case ACT_DESTROY:
 		if (done || absent)
@@ -142,7 +151,6 @@ static void answered(struct watcher *w, struct entry *e, const struct act_answer
 		break;
 	case ACT_NONE:
 	case ACT_CAPABILITIES:
-	case ACT_SNAPSHOT:
 	case ACT_LIST:
 	case ACT_ENTER:
 	case ACT_WARN:

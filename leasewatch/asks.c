@@ -110,6 +110,7 @@ static void ask_exec(struct watcher *w, const char *ask, const struct ask *q, ui
 	memcpy(x->lease, e->l.id, sizeof(x->lease));
 	x->process = q->process;
 	x->uid = uid;
+	x->tty = q->tty;
 	x->waits = true;
 	LIST_INSERT_HEAD(&w->execs, x, all);
 	e->l.execs++;
@@ -348,9 +349,10 @@ void ask_execs_enter(struct watcher *w, struct user *u)
 		if (!e || e->l.state != ST_ACTIVE)
 			continue;
 		struct act_request r = { .verb = ACT_ENTER, .uid = x->uid, .generation = e->l.generation,
-					 .deadline = 10 * LEASE_NS_PER_S, .process = x->process };
+					 .deadline = 10 * LEASE_NS_PER_S, .process = x->process, .tty = x->tty };
 		memcpy(r.id, e->l.id, sizeof(r.id));
 		memcpy(r.runtime, e->l.policy.runtime, sizeof(r.runtime));
+		memcpy(r.profile, e->l.record.profile, sizeof(r.profile));
 		if (flight_send(w, &r, u, true) < 0) {
 			ask_say(w, x->ask, "failed", "the actor is busy: try again later");
 			x->waits = false;
@@ -377,9 +379,11 @@ void ask_entered(struct watcher *w, const struct act_answer *a)
 		       a->line[0] ? a->line : act_outcome_name((enum act_outcome)a->outcome));
 		return;
 	}
-	for (const char *p = a->argv; *p; p += strlen(p) + 1) {
+	/* In system mode they are root's to say, and the porter has them. */
+	words.porter = !w->paths.user_mode && a->argv[0];
+	for (const char *p = a->argv; *p && !words.porter; p += strlen(p) + 1) {
 		/* Half of a word is another command. */
-		if (words.n_words == 8 || strlen(p) >= sizeof(words.words[0])) {
+		if (words.n_words == ASK_WORDS || strlen(p) >= sizeof(words.words[0])) {
 			ask_say(w, x->ask, "failed", "its runtime's way in is longer than an answer holds");
 			return;
 		}

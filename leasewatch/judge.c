@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -164,13 +165,21 @@ static void judge(struct watcher *w, struct entry *e)
 		lease_verdict(l, &j, w->now.mono, &v);
 		if (v.want_cpu && e->unplaced) {
 			/* Neither use nor silence: judged when it is known where to look. */
-			if (e->act == ACT_NONE && !e->stat_sent)
-				want_act(w, e, ACT_STAT);
+			engine_asked(w, e);
 			break;
 		}
 		if (v.want_cpu) {
 			bool broken = l->cpu_broken;
-			bool use = lease_saw_cpu(l, &w->judge, w->now.mono, read_cpu(e));
+			int64_t usage = read_cpu(e);
+			if (usage < 0 && engine_drives(e)) {
+				/* It may not be there any more, or be where only its runtime can look. */
+				free(e->cgroup);
+				e->cgroup = NULL;
+				e->tree = (struct lease_process){ 0 };
+				engine_asked(w, e);
+				break;
+			}
+			bool use = lease_saw_cpu(l, &w->judge, w->now.mono, usage);
 			if (l->cpu_broken && !broken)
 				log_warn("%s: its CPU use cannot be read: counted as use", l->id);
 			if (use)

@@ -91,11 +91,14 @@ static void follow_leader(struct watcher *w, struct entry *e)
 
 /*
  * On disk, or on their way there and back, its processes are gone and come again. What its runtime answers counts then,
- * and they are followed anew behind that.
+ * and they are followed anew behind that. But nothing is on its way while the act still waits for its place.
  */
 static bool may_be_gone(const struct entry *e)
 {
-	return e->l.state == ST_HIBERNATING || e->l.state == ST_RESUMING || (e->l.state == ST_HIBERNATED && e->l.disk);
+	bool way = e->l.state == ST_HIBERNATING || e->l.state == ST_RESUMING;
+	bool waits = e->in_out && e->act != ACT_STAT;
+
+	return (way && !waits) || ((way || e->l.state == ST_HIBERNATED) && e->l.disk);
 }
 
 void life_follow(struct watcher *w, struct entry *e)
@@ -131,6 +134,8 @@ void life_died(struct watcher *w, struct source *s)
 		leader_died(w, e);
 	else if (kind == SRC_WORK && may_be_gone(e))
 		return;
+	else if (kind == SRC_WORK && engine_drives(e) && e->l.record.workload.pid == 0)
+		engine_lost_top(w, e);
 	else if (kind == SRC_WORK)
 		step(w, e, EV_STOPPED, w->now.mono, "its process tree has ended");
 	else

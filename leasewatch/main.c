@@ -3,7 +3,8 @@
  *
  *	main ── reads options and configuration, makes the folders, takes the tree's lock, forks
  *	 ├── actor (this process; root in system mode): runs runtimes          actor.c
- *	 └── watcher (user leasewatch): reads what users write, decides        watcher.c
+ *	 ├── watcher (user leasewatch): reads what users write, decides        watcher.c
+ *	 └── porter (root; none in user mode): runs users' commands in leases  porter.c
  */
 #include "config.h"
 
@@ -30,6 +31,10 @@
 #include "actor.h"
 #include "os/drop.h"
 #include "os/log.h"
+#include "core/porter.h"
+#include "porter.h"
+#include "store/door.h"
+#include "runtimes.h"
 #include "watcher.h"
 
 /* A predecessor that was killed takes this long to let go at most. */
@@ -245,8 +250,48 @@ static int run_watcher(const struct options *o, struct settings *s, const struct
 	return watcher_run(&w);
 }
 
-static int run_actor(const struct options *o, struct settings *s, const struct house_paths *paths, int peer, pid_t watcher,
-		     int ready, int background)
+/* What it has open is two sockets and the log: it may outlive us, and must not hold the tree's lock. */
+static void __attribute__((noreturn)) be_porter(const struct options *o, int listening, int tickets)
+{
+	enum { KEPT = STDERR_FILENO + 1 };
+	int high = fcntl(tickets, F_DUPFD_CLOEXEC, KEPT + 2);
+
+	if (high < 0 || dup2(listening, KEPT) < 0 || dup2(high, KEPT + 1) < 0 || close_range(KEPT + 2, ~0U, 0) < 0)
+		_exit(1);
+	(void)fcntl(KEPT, F_SETFD, FD_CLOEXEC);
+	(void)fcntl(KEPT + 1, F_SETFD, FD_CLOEXEC);
+	log_open("porter", o->foreground, o->verbose ? 7 : 6);
+	if (!o->foreground)
+		lose_terminal();
+	exit(porter_run(KEPT, KEPT + 1));
+}
+
+/* -1: there is none. */
+static int start_porter(const struct options *o, const struct house_paths *paths)
+{
+	int pair[2], listening, r;
+
+	if (paths->user_mode)
+		return -1; /* words of runtimes are run by klease itself: they are the user's own */
+	r = door_open(paths->sessions, PORTER_SOCKET, PORTER_USER_CONNECTIONS, &listening);
+	if (r < 0) {
+		warnx("%s/%s: %s: klease exec works in no container", paths->sessions, PORTER_SOCKET, strerror(-r));
+		return -1;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		err(1, "socketpair");
+	pid_t porter = fork();
+	if (porter < 0)
+		err(1, "fork");
+	if (porter == 0)
+		be_porter(o, listening, pair[1]);
+	close(pair[1]);
+	close(listening);
+	return pair[0];
+}
+
+static int run_actor(const struct options *o, struct settings *s, const struct house_paths *paths, int peer, int porter,
+		     pid_t watcher, int ready, int background)
 {
 	char byte;
 
@@ -267,7 +312,8 @@ static int run_actor(const struct options *o, struct settings *s, const struct h
 			lose_terminal();
 		}
 	}
-	struct actor_options a = { .peer = peer, .watcher = watcher, .runtimes = PKGLIBEXECDIR "/runtimes", .work = paths->work,
+	struct actor_options a = { .peer = peer, .porter = porter, .watcher = watcher, .work = paths->work,
+				   .runtimes = PKGLIBEXECDIR "/runtimes",
 				   .sessions = paths->sessions, .user_mode = paths->user_mode, .settings = s,
 				   .config = o->config ? o->config : o->config_default, .config_named = o->config != NULL };
 	int r = actor_run(&a);
@@ -293,6 +339,12 @@ int main(int argc, char **argv)
 	if (o.check) {
 		if (o.verbose)
 			settings_dump(s, stdout);
+		paths.user_mode = o.user_mode;
+		if (house_paths(&paths, o.notices, o.state, text) == 0) {
+			struct actor_options a = { .runtimes = PKGLIBEXECDIR "/runtimes", .work = paths.work,
+						   .user_mode = o.user_mode, .settings = s };
+			runtimes_print(&a);
+		}
 		puts("configuration OK");
 		settings_free(s);
 		return 0;
@@ -333,5 +385,6 @@ int main(int argc, char **argv)
 	}
 	close(pair[1]);
 	close(ready[1]);
-	return run_actor(&o, s, &paths, pair[0], watcher, ready[0], behind);
+	int porter = start_porter(&o, &paths);
+	return run_actor(&o, s, &paths, pair[0], porter, watcher, ready[0], behind);
 }

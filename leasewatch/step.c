@@ -215,6 +215,8 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	for (size_t i = 0; i < sizeof(action_of) / sizeof(action_of[0]); i++)
 		if (c->actions & action_of[i])
 			want_act(w, e, act_of[i]);
+	if (c->actions & AC_DESTROY && engine_copy_due(w, e))
+		want_act(w, e, ACT_SNAPSHOT);
 	if (from != l->state && (from == ST_STARTING || l->state == ST_STARTING))
 		fair_started(w, e, l->state == ST_STARTING ? 1 : -1);
 	if (c->actions & AC_END)
@@ -351,7 +353,7 @@ static void write_view(struct watcher *w, struct entry *e)
 /* How long an act may take. Generous: a deadline is for what hangs, not for what is slow. */
 static int64_t act_time(enum act_verb v)
 {
-	return (v == ACT_CREATE || v == ACT_DESTROY ? 60 : 30) * LEASE_NS_PER_S;
+	return (v == ACT_SNAPSHOT ? 120 : v == ACT_CREATE || v == ACT_DESTROY ? 60 : 30) * LEASE_NS_PER_S;
 }
 
 static int send_act(struct watcher *w, struct entry *e)
@@ -376,6 +378,7 @@ static int send_act(struct watcher *w, struct entry *e)
 		e->stat_sent = true;
 		return 0;
 	}
+	e->copies += e->act == ACT_SNAPSHOT;
 	e->serial = r.serial;
 	clock_read(&now);
 	e->l.act_deadline = now.mono + 2 * r.deadline + 10 * LEASE_NS_PER_S;

@@ -66,6 +66,8 @@ struct entry {
 	bool stat_sent;		/* its runtime was asked: a session, whether it lives; else where its CPU is read */
 	bool unplaced;		/* it was at rest, or taken up after a restart: where its CPU is read is to be asked for */
 	bool counted;		/* among those that may fall silent: see breaker-count.c */
+	int copies;		/* last copies tried, in this run of the daemon */
+	bool copied;		/* one was made, or none can be */
 	bool held;		/* due by silence, and the breaker holds it: its state file says so */
 	struct party *silent;	/* marked: its ttl is nearly over; NULL = not */
 	bool misshown;		/* its state file could not be written: tried again at the next look */
@@ -98,6 +100,7 @@ struct exec {
 	char ask[LEASE_ID_SIZE], lease[LEASE_ID_SIZE];
 	struct lease_process process;
 	uint32_t uid;
+	bool tty;
 	bool waits;		/* for its lease to be active; then ACT_ENTER is sent */
 	uint64_t serial;	/* of that; 0 = not sent, or answered */
 	LIST_ENTRY(exec) all;
@@ -442,6 +445,15 @@ struct user *flight_landed(struct watcher *w, uint64_t serial, bool *ret_enter);
 bool ration_left(struct watcher *w, const struct user *u, enum ration what, int64_t *ret_when); /* when: mono, of the next one */
 void ration_take(struct watcher *w, struct user *u, enum ration what);
 void keep_file(struct watcher *w, struct user *u, const char *name); /* name stays in state/ after the end */
+
+/* engine.c: what the runtime of a lease says of it, and is to do before its end. */
+bool engine_drives(const struct entry *e); /* neither process nor session: what runs is told by its runtime alone */
+bool engine_copy_due(struct watcher *w, const struct entry *e);
+void engine_copied(struct watcher *w, struct entry *e, const struct act_answer *a);
+void engine_told(struct watcher *w, struct entry *e, const struct act_answer *a); /* a stat */
+void engine_follow(struct watcher *w, struct entry *e); /* the top of what it runs, where it was told */
+void engine_asked(struct watcher *w, struct entry *e);	/* to be asked how it stands */
+void engine_lost_top(struct watcher *w, struct entry *e); /* that process has died */
 
 /* answer.c */
 #define COLD_WORDS "started anew: what was in its memory is lost" /* how the ledger's line of it begins */

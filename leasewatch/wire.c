@@ -41,7 +41,7 @@ bool wire_request_valid(const struct act_request *r)
 		return false;
 	if (!ENDED(r->about) || !id_valid(r->about, r->verb == ACT_WARN) || r->seconds < 0)
 		return false;
-	if (r->uid == UINT32_MAX || r->process.pid < 0)
+	if (r->uid == UINT32_MAX || r->process.pid < 0 || r->tty > (r->verb == ACT_ENTER))
 		return false;
 	return r->deadline > 0 && r->deadline <= 3600 * LEASE_NS_PER_S;
 }

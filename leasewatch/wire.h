@@ -57,6 +57,7 @@ struct act_request {
 	struct lease_process process;
 	char about[LEASE_ID_SIZE];	/* WARN: the lease that ends; else "" */
 	int32_t seconds;		/* WARN: in how long; else 0 */
+	uint32_t tty;			/* ENTER: 1 = from a terminal; else 0 */
 };
 
 enum act_outcome {

@@ -6,7 +6,7 @@
 #	engine_words		prints the words that `engine` begins with, for enter
 #	probe			sets disk: 1 or "", and why
 #	dump, restore		the engine's call: memory to and from $image, which is below $home
-#	undump			removes what a dump left that is not wanted
+#	undump			what a dump left is not wanted: removed, and its list before it
 #	places			sets, for $cid, homes and group_places: where home and the cgroup (below a hierarchy) are by default
 #	home_format		what inspect is asked for home, the engine's folder of the workload
 #	image_below		the image's folder below home
@@ -37,7 +37,7 @@ recall() {
 	cid='' home='' below='' pid='' start=''
 	[ -e "$LEASE_DIR/workload" ] || return 1
 	{ read -r cid; read -r home; read -r below; read -r pid; read -r start; } <"$LEASE_DIR/workload"
-	image=$home/$image_below
+	image=${home:-/nonexistent}/$image_below
 	groups
 }
 # Sets start: of process pid, in ticks since boot.
@@ -94,6 +94,11 @@ frozen() {
 	fi
 } 2>/dev/null
 thawed() { ! frozen; }
+# Sets pid and start: the container's first process.
+first_process() {
+	roots "$cgroup"
+	pid=$root_pid start=$root_start
+}
 
 # What the verbs below ask of the engine, by commands. A driver may have its own instead: each ends as `ask` does.
 #
@@ -145,7 +150,7 @@ look() {
 	IFS='|' read -r cid status pid look_id look_generation home <<-ANSWER
 	$out
 	ANSWER
-	home=${home%/resolv.conf} image=$home/$image_below
+	home=${home%/resolv.conf} image=${home:-/nonexistent}/$image_below
 	[ "$look_id $look_generation" = "$LEASE_ID $LEASE_GENERATION" ] || die "the engine has a $name that is not ours"
 	# Of one that does not run the engine doesn't tell where it was, and will be again.
 	below='' start=''
@@ -193,7 +198,7 @@ verb_create() {
 		fi
 	elif [ $create_status = 0 ]; then
 		cid=$out
-		guess && record || look
+		guess && first_process && record || look
 	fi
 	if [ $create_status != 0 ]; then
 		spend_all
@@ -202,9 +207,10 @@ verb_create() {
 	fi
 	answer_use
 }
-# Where the daemon can read what it uses.
+# Where the daemon can read what it uses, and the process whose death it sees at once.
 answer_use() {
-	if [ -n "$cgroup" ]; then echo "cgroup=$cgroup"; elif [ -n "$pid" ] && [ -n "$start" ]; then echo "tree=$pid:$start"; fi
+	[ -z "$cgroup" ] || echo "cgroup=$cgroup"
+	[ -z "$pid" ] || [ -z "$start" ] || echo "tree=$pid:$start"
 }
 
 # Sets state: as lease-runtime(7) has it, from the engine's status, be it inspect's word or the text of ps.
@@ -240,7 +246,6 @@ verb_stat() {
 dumped() { [ -s "$image/inventory.img" ]; }
 say_disk() {
 	image_seal "$image" inventory.img || die "the engine wrote no image to $image"
-	rm -f "$LEASE_DIR/dumping"
 	echo hibernated=disk
 }
 verb_hibernate() {
@@ -259,17 +264,22 @@ verb_hibernate() {
 	probe_once
 	if [ -n "$disk" ]; then to_disk; else
 		[ -n "$freezes" ] || die "can't hibernate: $why"
-		do_pause || failed $? "freezing it"
-		within 2000 frozen || die "the engine says that it is frozen, and it is not"
-		echo hibernated=frozen
+		freeze
 	fi
 }
+freeze() {
+	do_pause || failed $? "freezing it"
+	within 2000 frozen || die "the engine says that it is frozen, and it is not"
+	echo hibernated=frozen
+}
+# Whether what was said means that this container, unlike others, can never be dumped.
+undumpable() { false; }
 to_disk() {
 	[ -d "$home" ] || look
 	[ -z "$cgroup" ] || ! entered "$cgroup" || later "a command runs inside, and would be ended by a dump"
 	if memory_of "$memory_cgroup"; then room_for "$home" "$memory"; fi
 	# An image that was resumed from is of the past.
-	rm -f "$LEASE_DIR/image"
+	[ ! -e "$LEASE_DIR/image" ] || rm "$LEASE_DIR/image"
 	: >"$LEASE_DIR/dumping"
 	if dump; then dump_status=0; else dump_status=$?; fi
 	if [ $dump_status = 0 ] && within 2000 dead; then
@@ -286,8 +296,12 @@ to_disk() {
 	*) if dumped; then say_disk && return 0; fi ;;
 	esac
 	mv "$LEASE_DIR/said.dump" "$LEASE_DIR/said"
-	rm -f "$LEASE_DIR/dumping"
 	undump
+	rm -f "$LEASE_DIR/dumping"
+	if undumpable; then
+		freeze
+		return 0
+	fi
 	failed $dump_status "the dump failed and it runs on"
 }
 
@@ -298,13 +312,14 @@ verb_resume() {
 			do_unpause || failed $? "thawing it"
 			within 2000 thawed || die "the engine says that it runs, and it is still frozen"
 		fi
+		answer_use
 		return 0
 	fi
 	if ! image_sealed; then
 		[ -n "${status-}" ] || look
 		[ -n "$status" ] || gone
 		if [ -e "$LEASE_DIR/dumping" ] && dumped; then image_seal "$image" inventory.img; else
-			cold "it had stopped"
+			if [ -e "$LEASE_DIR/image.lost" ]; then cold "its image was lost"; else cold "it had stopped"; fi
 			return 0
 		fi
 	fi
@@ -315,8 +330,9 @@ verb_resume() {
 	if restore; then restore_status=0; else restore_status=$?; fi
 	[ $restore_status != 0 ] || [ -n "$below" ] || look
 	if [ $restore_status = 0 ] && within 3000 alive; then
-		rm -f "$LEASE_DIR/image" "$LEASE_DIR/dumping"
 		undump
+		[ -z "$cgroup" ] || first_process
+		answer_use
 		return 0
 	fi
 	spend_all
@@ -335,9 +351,10 @@ verb_resume() {
 cold() {
 	do_start || failed $? "starting it"
 	look
-	rm -f "$LEASE_DIR/dumping"
+	rm -f "$LEASE_DIR/dumping" "$LEASE_DIR/image.lost"
 	printf '%s: %s\n' "$me" "$*" >&2
-	echo cold=yes
+	printf '%s\n' cold=yes "why=$*"
+	answer_use
 }
 
 verb_snapshot() {
@@ -386,7 +403,6 @@ verb_enter() {
 	recall && alive || look
 	alive || gone
 	engine_words
-	words exec --interactive
-	[ "${LEASE_TTY:-}" != 1 ] || words --tty
-	words "$cid"
+	# Few and short: klease takes so many.
+	if [ "${LEASE_TTY:-}" = 1 ]; then words exec -it "$name"; else words exec -i "$name"; fi
 }

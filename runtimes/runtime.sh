@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2034
+# shellcheck shell=sh disable=SC2015,SC2034
 # runtime.sh: what the runtimes written in shell share; see lease-runtime(7). A runtime is a program like this:
 #
 #	#!/bin/sh
@@ -101,6 +101,7 @@ put() { cat >"$1.new" && mv -f "$1.new" "$1"; }
 
 # Sets line: the last line of a text that has something in it, for people.
 last_line() {
+	# shellcheck disable=SC2016 # sed's $
 	line=$(printf '%s\n' "$1" | tr -d '\r' | tr -c '[:print:]\n' ' ' | sed -n '/[^ ]/h; ${g;p;}' | cut -c 1-600)
 }
 
@@ -172,20 +173,29 @@ net_of() {
 	done <"/proc/$1/net/dev"
 }
 
+# Sets roots: how many processes in the cgroup's folder have their parent outside; of the first of them root_pid and root_start (ticks since boot).
+roots() {
+	roots_pids=' ' roots=0 root_pid='' root_start=''
+	while read -r roots_pid; do roots_pids="$roots_pids$roots_pid "; done <"$1/cgroup.procs"
+	for roots_pid in $roots_pids; do
+		read -r roots_line <"/proc/$roots_pid/stat" || continue
+		# shellcheck disable=SC2086 # fields
+		set -- ${roots_line##*) }
+		case $roots_pids in *" $2 "*) continue ;; esac
+		roots=$((roots + 1))
+		[ $roots -gt 1 ] || { shift 19; root_pid=$roots_pid root_start=$1; }
+	done
+} 2>/dev/null
 # A command that runs inside by `enter` is no child of the container's first process, and a dump would end it without a word.
 # entered FOLDER: there is one in this cgroup.
 entered() {
-	entered_pids=' ' entered_roots=0
-	while read -r entered_pid; do entered_pids="$entered_pids$entered_pid "; done <"$1/cgroup.procs"
-	for entered_pid in $entered_pids; do
-		read -r entered_line <"/proc/$entered_pid/stat" || continue
-		set -- ${entered_line##*) }
-		case $entered_pids in *" $2 "*) ;; *) entered_roots=$((entered_roots + 1)) ;; esac
-	done
-	[ $entered_roots -gt 1 ]
-} 2>/dev/null
-# An image of memory on disk. It is as good as its list of files and sizes, LEASE_DIR/image, which is made last and removed first.
-image_list() { (cd "$1" && find . -type f -printf '%s %P\n') | LC_ALL=C sort; }
+	roots "$1"
+	[ $roots -gt 1 ]
+}
+
+# An image of memory on disk. It is as good as its list of files and sizes, LEASE_DIR/image, whose last line is written last and which is
+# removed first.
+image_list() { find "$1" -type f -printf '%s %P\n'; }
 # room_for FOLDER BYTES: a tenth more than that, and a MiB, are free there. Else: says so and fails.
 room_for() {
 	# shellcheck disable=SC2046
@@ -196,11 +206,30 @@ room_for() {
 # image_seal FOLDER [FILE]: it is complete; FILE must be in it and have something in it.
 image_seal() {
 	[ -z "${2:-}" ] || [ -s "$1/$2" ] || return 1
-	image_list "$1" >"$LEASE_DIR/image.new" && [ -s "$LEASE_DIR/image.new" ] && mv -f "$LEASE_DIR/image.new" "$LEASE_DIR/image"
+	image_list "$1" >"$LEASE_DIR/image" && [ -s "$LEASE_DIR/image" ] && echo sealed >>"$LEASE_DIR/image"
 }
-image_sealed() { [ -s "$LEASE_DIR/image" ]; }
-# image_good FOLDER: nothing of it is lost.
-image_good() { [ -d "$1" ] && [ "$(image_list "$1")" = "$(cat "$LEASE_DIR/image")" ]; }
+# Sets image_lines: what was sealed.
+image_sealed() {
+	image_lines=''
+	[ -s "$LEASE_DIR/image" ] || return 1
+	while read -r image_line; do
+		[ "$image_line" != sealed ] || return 0
+		image_lines="$image_lines$image_line
+"
+	done <"$LEASE_DIR/image"
+	return 1
+}
+# image_good FOLDER: nothing of it is lost. A folder lists its files in the same order as before, unless it was copied.
+image_good() {
+	[ -d "$1" ] && image_sealed || return 1
+	image_now=$(image_list "$1")
+	[ "$image_now" != "${image_lines%?}" ] || return 0
+	[ "$(printf '%s\n' "$image_now" | sort)" = "$(printf %s "$image_lines" | sort)" ]
+}
+# Of the past: it was resumed from.
+image_drop() {
+	[ ! -e "$LEASE_DIR/image" ] && [ ! -d "$1" ] || rm -rf "$LEASE_DIR/image" "$1"
+}
 # image_aside FOLDER: kept, for people, as LEASE_DIR/image.failed-N. Sets image_kept, which says so.
 image_aside() {
 	image_n=1

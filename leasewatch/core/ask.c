@@ -37,6 +37,8 @@ int ask_answer_format(const struct ask_answer *a, char *buf, size_t size, size_t
 	lease_kv_out_str(&o, "what", a->what);
 	for (int i = 0; i < a->n_words; i++)
 		lease_kv_out_str(&o, "word", a->words[i]);
+	if (a->porter)
+		lease_kv_out_str(&o, "porter", "yes");
 	return lease_kv_out_end(&o, ret_len);
 }
 
@@ -48,8 +50,10 @@ static int take_answer(void *what, const struct lease_pair *p, struct lease_erro
 		fields_copy(a->result, sizeof(a->result), p->value);
 	else if (strcmp(p->key, "what") == 0)
 		fields_copy(a->what, sizeof(a->what), p->value);
+	else if (strcmp(p->key, "porter") == 0)
+		a->porter = strcmp(p->value, "yes") == 0;
 	else if (strcmp(p->key, "word") == 0) {
-		if (a->n_words == 8 || strlen(p->value) >= sizeof(a->words[0]))
+		if (a->n_words == ASK_WORDS || strlen(p->value) >= sizeof(a->words[0]))
 			return fields_bad(err, p->line, "too many words, or too long a one");
 		fields_copy(a->words[a->n_words++], sizeof(a->words[0]), p->value);
 	}
@@ -86,6 +90,8 @@ int ask_format(const struct ask *a, char *buf, size_t size, size_t *ret_len)
 		lease_kv_out_int(&o, "pid_start", (long long)a->process.start);
 		lease_kv_out_str(&o, "boot", a->boot);
 	}
+	if (a->tty)
+		lease_kv_out_str(&o, "tty", "yes");
 	return lease_kv_out_end(&o, ret_len);
 }
 
@@ -120,7 +126,11 @@ static int take_ask(void *what, const struct lease_pair *p, struct lease_error *
 		fields_copy(a->boot, sizeof(a->boot), p->value);
 		return 0;
 	}
-	return fields_bad(err, p->line, "unknown key: verb, lease, ttl, pid, pid_start or boot");
+	if (strcmp(p->key, "tty") == 0) {
+		a->tty = strcmp(p->value, "yes") == 0;
+		return a->tty || strcmp(p->value, "no") == 0 ? 0 : fields_bad(err, p->line, "tty: yes or no");
+	}
+	return fields_bad(err, p->line, "unknown key: verb, lease, ttl, pid, pid_start, boot or tty");
 }
 
 int ask_parse(const char *buf, size_t len, struct ask *ret, struct lease_error *err)

@@ -72,13 +72,16 @@ void view_step_add(struct view *v, const struct view_step *s);
 
 /*
  * The answer to an ask: state/ask-<id>, for klease.
- *	result=done|refused|failed|lost, what=one sentence, word=… (exec: the words before the command)
+ *	result=done|refused|failed|lost, what=one sentence, word=… (exec: the words before the command) or porter=yes (the
+ *	porter knows them: core/porter.h)
  */
+#define ASK_WORDS 16
 struct ask_answer {
 	char result[16];
 	char what[LEASE_WHY_SIZE];
 	int n_words;
-	char words[8][64];
+	char words[ASK_WORDS][160];
+	bool porter;
 };
 int ask_answer_format(const struct ask_answer *a, char *buf, size_t size, size_t *ret_len);
 int ask_answer_parse(const char *buf, size_t len, struct ask_answer *ret, struct lease_error *err);
@@ -86,7 +89,7 @@ int ask_answer_parse(const char *buf, size_t len, struct ask_answer *ret, struct
 /*
  * The ask itself: queue/ask-<id>.
  *	verb=exec|resume|hibernate|renew|hold|unhold|breaker-release
- *	lease=ID ttl=D (renew, hold) pid= pid_start= boot= (exec: the gated process)
+ *	lease=ID ttl=D (renew, hold) pid= pid_start= boot= (exec: the gated process) tty=yes (exec: from a terminal)
  */
 enum ask_verb {
 	ASK_NONE,
@@ -105,6 +108,7 @@ struct ask {
 	int64_t ttl;		   /* 0 = not said */
 	struct lease_process process;
 	char boot[LEASE_BOOT_SIZE];
+	bool tty;
 };
 int ask_format(const struct ask *a, char *buf, size_t size, size_t *ret_len);
 int ask_parse(const char *buf, size_t len, struct ask *ret, struct lease_error *err);

@@ -1,6 +1,7 @@
 /*
- * PostgreSQL: a row a lease. Beats go a hundred at a time, as a compare-and-swap of each row's version; once a second what has
- * run out is deleted by another session, which is so told.
+ * PostgreSQL: a row a lease. A beat is a compare-and-swap of its row's version, each at its own time; once a second what has run
+ * out is deleted by another session, which is so told. Beats that are gathered, a hundred in a statement, are told beside it: who
+ * can wait for the others gets them for a tenth, and 34 such statements a second are less than our bare statx calls can be.
  */
 #include "config.h"
 
@@ -126,29 +127,29 @@ static void session_close(struct session *s)
 	close(s->out);
 }
 
-/* What is due is asked for once a second, from `poll`, while beats go by `s`. */
-static double fleet(const struct peer *p, struct session *s, struct session *poll, int n, int64_t span)
+/* What is due is asked for once a second, from `poll`, while beats go by `s`, so many in a statement. */
+static double fleet(const struct peer *p, struct session *s, struct session *poll, int batch, int *version, int n, int64_t span)
 {
-	int64_t gap = 30 * LEASE_NS_PER_S / n * BATCH, from = bench_now(), cpu = peer_cpu(p), polled = from;
+	int64_t gap = 30 * LEASE_NS_PER_S / n * batch, from = bench_now(), cpu = peer_cpu(p), polled = from;
 	static char sql[BATCH * 64];
 	long before = s->rows, beats = 0;
-	int *version = calloc((size_t)n, sizeof(*version)), at = 0;
+	int at = 0;
 
-	if (!version)
-		bench_fail("calloc", ENOMEM);
 	for (int b = 0; b * gap < span; b++) {
 		size_t len = (size_t)snprintf(sql, sizeof(sql), "EXECUTE beat('{");
 		char versions[BATCH * 8] = "";
 		size_t v = 0;
 
-		for (int i = 0; i < BATCH; i++, at = (at + 1) % n) {
+		for (int i = 0; i < batch; i++, at = (at + 1) % n) {
 			len += (size_t)snprintf(sql + len, sizeof(sql) - len, "%slive-%d", i ? "," : "", at);
 			v += (size_t)snprintf(versions + v, sizeof(versions) - v, "%s%d", i ? "," : "", version[at]++);
 		}
 		(void)snprintf(sql + len, sizeof(sql) - len, "}','{%s}');\n", versions);
+		if (batch == 1)
+			(void)snprintf(sql, sizeof(sql), "EXECUTE one('live-%d', %s);\n", (at + n - 1) % n, versions);
 		bench_until(from + b * gap);
 		say(s, sql);
-		beats += BATCH;
+		beats += batch;
 		if (bench_now() - polled > LEASE_NS_PER_S) {
 			say(poll, "EXECUTE due;\n");
 			polled += LEASE_NS_PER_S;
@@ -158,7 +159,6 @@ static double fleet(const struct peer *p, struct session *s, struct session *pol
 	bench_until(from + span);
 	cpu = peer_cpu(p) - cpu;
 	until_rows(s, before + beats);
-	free(version);
 	return (double)cpu / (double)(bench_now() - from);
 }
 
@@ -197,12 +197,14 @@ bool postgres_measure(int n, int64_t span, struct peer_cost *ret)
 	const size_t n_beside = sizeof(beside) / sizeof(beside[0]);
 	char initdb[300], postgres[300], data[400], sql[1024];
 	struct peer p;
+	int *version = calloc((size_t)n, sizeof(*version));
 	const char *argv[32] = { postgres, "-D", data, "-k", p.dir, "-p", p.port_word };
 	struct session s, poll;
 	int status, k = 7;
 
 	*ret = (struct peer_cost){ .mass = -1 };
 	if (geteuid() == 0 || !peer_find("initdb", initdb) || !peer_find("postgres", postgres) || !peer_find("psql", data)) {
+		free(version);
 		bench_raw("postgres: skipped, %s", geteuid() == 0 ? "it does not run as root" : "it is not installed");
 		return false;
 	}
@@ -216,8 +218,9 @@ bool postgres_measure(int n, int64_t span, struct peer_cost *ret)
 		argv[k++] = "-c";
 		argv[k++] = beside[i];
 	}
-	bench_raw("postgres: fsync, synchronous_commit and full_page_writes off, wal_level=minimal; beats %d at a time; "
-		  "a poll a second", BATCH);
+	if (!version)
+		bench_fail("calloc", ENOMEM);
+	bench_raw("postgres: fsync, synchronous_commit and full_page_writes off, wal_level=minimal; a poll a second");
 	peer_start(&p, argv);
 	await_ready(&p);
 	session_open(&s, &p, NULL);
@@ -227,13 +230,18 @@ bool postgres_measure(int n, int64_t span, struct peer_cost *ret)
 		       "WITH (fillfactor = 50);\n"
 		       "PREPARE beat(text[], int[]) AS UPDATE lease l SET version = l.version + 1, expires = now() + '300 s' "
 		       "FROM unnest($1, $2) AS b(id, version) WHERE l.id = b.id AND l.version = b.version;\n"
+		       "PREPARE one(text, int) AS UPDATE lease SET version = version + 1, expires = now() + '300 s' "
+		       "WHERE id = $1 AND version = $2;\n"
 		       "INSERT INTO lease SELECT 'live-' || i, 0, now() + '300 s', repeat('x', %d) "
 		       "FROM generate_series(0, %d) i;\n",
 		       PEER_BODY, n - 1);
 	say(&s, sql);
 	until_rows(&s, n);
 	say(&poll, "PREPARE due AS DELETE FROM lease WHERE expires < clock_timestamp() RETURNING id;\n");
-	ret->cpu = fleet(&p, &s, &poll, n, span);
+	ret->cpu = fleet(&p, &s, &poll, 1, version, n, span);
+	bench_raw("postgres: %.2f %% of a core for beats that are gathered, %d in a statement",
+		  100 * fleet(&p, &s, &poll, BATCH, version, n, span), BATCH);
+	free(version);
 	lateness(&s, &poll, ret);
 	session_close(&s);
 	session_close(&poll);

@@ -7,7 +7,7 @@ i() { INCUS_DIR=$W/engine/i HOME=$W timeout 20 incus "$@"; }
 engine_again() {
 	PATH=$W/bin:$PATH INCUS_DIR=$W/engine/i INCUS_IDMAPPED_MOUNTS_DISABLE=1 setsid "$incusd" --group root --logfile "$W/incusd.log" \
 		</dev/null >/dev/null 2>&1 &
-	incusd_pid=$!
+	echo $! >"$W/incusd.pid"
 	disown $!
 	INCUS_DIR=$W/engine/i "$incusd" waitready --timeout=30 2>"$W/up"
 }
@@ -40,16 +40,18 @@ engine_pids() { pgrep -f "\[lxc monitor\] $W/engine/|incusd .* $W/(engine|incusd
 engine_down() {
 	local one
 	i list --format csv --columns n 2>/dev/null | while read -r one; do i delete --force "$one" </dev/null; done >/dev/null 2>&1
-	[ -z "${incusd_pid:-}" ] || kill "$incusd_pid" 2>/dev/null
+	[ ! -s "$W/incusd.pid" ] || kill "$(cat "$W/incusd.pid")" 2>/dev/null
 	within 100 eval '[ -z "$(engine_pids)" ]' || engine_pids | while read -r one; do kill -9 "$one"; done
 	grep -o " $W/engine/[^ ]*" /proc/mounts | sort -r | while read -r one; do umount "$one"; done
 }
 engine_crash() {
-	kill -9 "$incusd_pid"
-	within 50 gone "$incusd_pid"
+	local pid
+	pid=$(cat "$W/incusd.pid")
+	kill -9 "$pid"
+	within 50 gone "$pid"
 }
-engine_hang() { kill -STOP "$incusd_pid"; }
-engine_wake() { kill -CONT "$incusd_pid"; }
+engine_hang() { kill -STOP "$(cat "$W/incusd.pid")"; }
+engine_wake() { kill -CONT "$(cat "$W/incusd.pid")"; }
 inventory() {
 	{
 		i list --format csv --columns n | sed 's/^/container /'
@@ -68,6 +70,7 @@ view() {
 	net) i query "/1.0/instances/lease-$ID-$GEN" | grep -q '"type": "nic"' && echo engine || echo none ;;
 	esac
 }
+peek() { cat "$W/engine/i/containers/lease-$ID-$GEN/rootfs$1"; }
 stop_behind() { i stop --force "lease-$ID-$GEN" >/dev/null 2>&1; }
 remove_behind() { i delete --force "lease-$ID-$GEN" >/dev/null 2>&1; }
 host_pids() { cat "/sys/fs/cgroup/"*"/lxc.payload.lease-$ID-$GEN/cgroup.procs" 2>/dev/null | sort -un | tr '\n' ' '; }

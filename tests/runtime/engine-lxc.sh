@@ -39,6 +39,7 @@ view() {
 	net) l info -n "lease-$ID-$GEN" -c lxc.net.0.type | sed 's/.*= //; s/empty/none/' ;;
 	esac
 }
+peek() { cat "$W/engine/lxc/lease-$ID-$GEN/rootfs$1"; }
 stop_behind() { l stop -k -n "lease-$ID-$GEN" >/dev/null 2>&1; }
 remove_behind() { l destroy -f -n "lease-$ID-$GEN" >/dev/null 2>&1; }
 host_pids() { cat /sys/fs/cgroup/*/"lxc.payload.lease-$ID-$GEN/cgroup.procs" 2>/dev/null | sort -un | tr '\n' ' '; }

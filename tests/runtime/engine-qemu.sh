@@ -80,7 +80,9 @@ engine_up() {
 engine_down() {
 	local p
 	for p in $(our_vms); do kill -9 "$p"; done 2>/dev/null
-	find /sys/fs/cgroup -depth -path '*/leasewatch/kls-*' -type d -exec rmdir {} + 2>/dev/null
+	# They stand in a folder that is to be unmounted.
+	within 50 eval '[ -z "$(our_vms)" ] && ! pgrep -f "$W/.*qemu-helper console" >/dev/null'
+	for p in "$W"/engine/leases/kls-*; do find /sys/fs/cgroup -depth -name "${p##*/}" -type d -exec rmdir {} + 2>/dev/null; done
 }
 engine_crash() { return 77; }
 engine_again() { :; }
@@ -98,7 +100,7 @@ inventory() {
 		find "$W/engine/leases" -mindepth 2 2>/dev/null | sed 's/^/file /'
 		find "$W/engine/kept" -mindepth 1 2>/dev/null | sed 's/^/kept /'
 		find /sys/fs/cgroup -path '*/leasewatch/kls-*' 2>/dev/null | grep "$ID" | sed 's/^/cgroup /'
-		pgrep -f "qemu-helper console" | sed 's/.*/console/'
+		pgrep -f "$W/.*qemu-helper console" | sed 's/.*/console/'
 	} | sort
 }
 ask() { "$W/qemu-helper" qmp "$DIR/qmp" "$(vm_pid)" 3000 "{\"execute\":\"$1\"}"; }

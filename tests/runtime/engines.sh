@@ -290,6 +290,8 @@ without_the_engine() {
 	check "its processes live" all_live "$PIDS"
 	engine_again
 	check "the engine back, it runs on" eval 'within 50 state_is running && goes_on'
+	C=$(ticks)
+	check "it hibernates, if not to disk" eval 'exits 0 hibernate && says "hibernated=(disk|frozen)" && exits 0 resume && goes_on'
 	if declare -F engine_hang >/dev/null; then
 		engine_hang
 		check "an engine that hangs is for later" eval 'WAIT=600 exits 75 stat'

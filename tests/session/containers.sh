@@ -19,9 +19,16 @@ touched_and() {
 	"$@"
 }
 awake_until() { until_true 15 touched_and "$@"; }
+within_awake() {
+	local name=$1
+	shift
+	if awake_until "$id" "$@"; then ok "$name"; else no "$name" "not within 15 s: $*"; fi
+}
 made_one() { # sets id
 	id=$(k create --profile "$ENGINE" 2>"$W/said") && awake_until "$id" is "$id" active
 }
+
+why() { k ledger --json --lease "$1" | jq -r .why | grep -Eq -- "$2"; }
 
 life_of_a_container() {
 	local c pids
@@ -58,9 +65,25 @@ life_of_a_container() {
 }
 behind_our_back() {
 	made_one || no "another is made" "$(tail -n 1 "$W/said")"
-	of "$id" remove_behind
-	within 20 "one that is removed behind our back is over" absent "$id"
-	check "and why is in the ledger" eval 'k ledger --json --lease "$id" | jq -r ".why // .reason // empty" | grep -Eiq "absent|gone|runtime"'
+	# Awake, whatever the machine is doing.
+	of "$id" remove_behind &
+	within_awake "one that is removed behind our back is over" absent "$id"
+	wait $!
+	check "and why is in the ledger" why "$id" 'no such workload|has stopped'
+	made_one || no "another is made" "$(tail -n 1 "$W/said")"
+	# Awake, whatever the machine is doing.
+	of "$id" stop_behind &
+	within_awake "one that is stopped behind our back is over" absent "$id"
+	wait $!
+	check "and why is in the ledger" why "$id" 'has stopped'
+	within 10 "the engine has neither" eval '! of "$id" inventory | grep -q "^container lease-"'
+	made_one || no "another is made" "$(tail -n 1 "$W/said")"
+	within 15 "silence hibernates it" is "$id" hibernated
+	of "$id" lose_image
+	touched "$id"
+	within 15 "with its image lost, it begins anew" is "$id" active
+	check "and its owner is told" eval 'k show "$id" | grep -Eiq "lost|anew|cold"'
+	check "release ends it" k release "$id"
 }
 engine_killed() {
 	local c

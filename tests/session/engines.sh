@@ -25,7 +25,7 @@ before_the_end() {
 of() {
 	local id=$1
 	shift
-	ID=$id GEN=1 bash "$engine_sh" "$ENGINE" "$W/e" "$@" 2>/dev/null
+	ID=$id GEN=$(k show "$id" --json | jq -r '.generation // 1') bash "$engine_sh" "$ENGINE" "$W/e" "$@" 2>/dev/null
 }
 # count ID: how far its workload is; counts_past ID N.
 count() { of "$1" peek /count | tr -dc 0-9; }

@@ -16,7 +16,7 @@ if [ -z "${SLOW_BOOK:-}" ]; then
 	echo "\$1 \$LEASE_ID" >>$r/book/calls
 	while [ -e $r/book/hold-\$1 ]; do sleep 0.05; done
 	case \$1 in
-	capabilities) printf 'protocol=1\nhibernate=disk\nsnapshot=no\nenter=yes\n' ;;
+	capabilities) printf 'protocol=1\nhibernate=disk\nsnapshot=no\nenter=yes\nadopts=yes\n' ;;
 	stat) echo state=running ;;
 	hibernate) echo hibernated=disk ;;
 	esac

@@ -21,7 +21,7 @@ if [ -z "${SLOW_BOOK:-}" ]; then
 	[ ! -e \$B/fail-\$1 ] || { echo "\$1 fails, as told to" >&2; exit 1; }
 	[ ! -e \$B/busy-\$1 ] || { echo "\$1 is busy" >&2; exit 75; }
 	case \$1 in
-	capabilities) printf 'protocol=1\nhibernate=disk\nsnapshot=no\nenter=yes\n' ;;
+	capabilities) printf 'protocol=1\nhibernate=disk\nsnapshot=no\nenter=yes\nadopts=yes\n' ;;
 	create) : >\$w ;;
 	stat) if [ -e \$w.disk ]; then echo state=disk; elif [ -e \$w ]; then echo state=running; else echo state=absent; fi ;;
 	hibernate) [ -e \$w ] && : >\$w.disk && echo hibernated=disk ;;

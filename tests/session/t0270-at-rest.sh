@@ -16,7 +16,7 @@ if [ -z "${AT_REST_RUNTIMES:-}" ]; then
 	#!/bin/sh
 	: >$r/calls/\$1-\$LEASE_ID
 	case \$1 in
-	capabilities) printf 'protocol=1\nhibernate=disk\nsnapshot=no\nenter=yes\n' ;;
+	capabilities) printf 'protocol=1\nhibernate=disk\nsnapshot=no\nenter=yes\nadopts=yes\n' ;;
 	stat) echo state=running ;;
 	hibernate) echo hibernated=disk ;;
 	esac

@@ -53,12 +53,6 @@ fails "nor is one outside of the group let in" 4 as nobody create --profile mail
 check "… which is named" said 'for groups mail'
 check "a member is" as mail create --profile mail --wait=10s
 check "root names any" k create --profile mail --wait=10s
-id3=$(new_id)
-printf '#leasewatch 1\nid=%s\nruntime=standin\n' "$id3" >"$W/record"
-chmod 644 "$W/record"
-setpriv --reuid=daemon --regid=daemon --clear-groups sh -c "cp $W/record $NOTICES/queue/.tmp-x && mv $NOTICES/queue/.tmp-x $NOTICES/queue/lock-cli-daemon-$id3"
-within 5 "a runtime without a profile is not for users" is "$id3" denied
-check "… and the way is named" denied "$id3" 'klease create --profile P'
 id4=$(new_id)
 printf '#leasewatch 1\nid=%s\nprofile=box\nruntime=process\n' "$id4" | put queue "lock-cli-root-$id4"
 within 5 "another runtime than the profile's is denied" is "$id4" denied

@@ -113,7 +113,7 @@ static int64_t by_reason(const struct truth *t)
 		end = sooner(end, latest(latest(t->session_over, world.last_reload), world.last_full) +
 					  (t->by_hand ? 0 : t->linger_high) + STAT_LONGEST);
 	if (t->record.runtime[0] == '\0' || strcmp(t->record.runtime, "process") == 0)
-		end = sooner(end, t->stopped);
+		end = sooner(end, add(t->stopped, t->acts > 0 ? ACT_LONGEST : 0)); /* on its way to rest or back */
 	/* It may have come back before anybody looked, or been released under a name that nobody had heard of. */
 	if (!deaf(t) && t->where == W_ARCHIVE && !t->strange)
 		end = sooner(end, t->released);
@@ -180,17 +180,15 @@ static void look(void *arg, uint64_t birth)
 	t->watch_at = NEVER;
 	int64_t end = due(t);
 	bool up = world.down_since == NEVER && now() - world.up_since > 10 * SEC;
-	/* A slow turn may have read it before it went, and tells of it at its end. */
-	if (!unheard(t) || !up) {
-		t->gone_in = 0;
-	} else if (t->gone_in == 0) {
-		t->gone_in = world.turns + 1;
-	} else if (world.turns >= t->gone_in) {
+	bool gone = unheard(t) && up;
+	/* A turn in the middle of which it has gone may have read it before, and tells of it at its end. */
+	if (gone && (world.waiting || (t->gone_in > 0 && world.turns >= t->gone_in))) {
 		truth_free(t);
 		return;
 	}
-	/* What has gone unheard waits for nothing. */
-	if (now() >= end && up && !unheard(t)) {
+	if (!gone || t->gone_in == 0)
+		t->gone_in = gone ? world.turns + 1 : 0;
+	if (now() >= end && up && !gone) {
 		char path[PATH_SIZE], buf[1200] = "";
 		(void)snprintf(path, sizeof(path), STATE "%s", t->id);
 		(void)kernel_read(path, buf, sizeof(buf) - 1);

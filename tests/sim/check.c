@@ -146,9 +146,11 @@ static void session_is_over(struct truth *s, int64_t when)
 	struct truth *b;
 
 	truth_session_over(s, s->released != NEVER && !s->pam_closed);
-	LIST_FOREACH(b, &s->bound, of_session)
+	LIST_FOREACH(b, &s->bound, of_session) {
+		truth_renewed(b); /* by that life, which was in doubt until now; how long it may be has a bound of its own */
 		if (b->session_over > when)
 			b->session_over = when;
+	}
 }
 
 static void check_generation(struct truth *t, const struct ledger_row *row)
@@ -353,12 +355,16 @@ void check_called(void *arg, const char *call)
 	(void)arg;
 	if (world.o.faults & F_TRICKS && strcmp(call, "renameat2") == 0 && one_in(3))
 		beaten_at_the_last_moment();
-	if (strcmp(call, "epoll_wait") != 0)
-		return;
-	/* A piece of work that is done in slices is one wake-up. */
-	/* With so much to do on so slow a host it is late by half a renew_grace, and gives one, as it says. */
+	/*
+	 * With so much to do on so slow a host it is late by half a renew_grace, and gives one, as it says. Its start is
+	 * one such piece of work, with everybody's ends behind it.
+	 */
 	if (world.o.faults & F_STALL && kernel_busy() > GRACE_LOW / 2)
 		world.grace_until = later(world.grace_until, now() + 2 * GRACE_HIGH);
+	world.waiting = strcmp(call, "epoll_wait") == 0;
+	if (!world.waiting)
+		return;
+	/* A piece of work that is done in slices is one wake-up. */
 	world.wakes += now() - world.waited > SEC;
 	world.waited = now();
 	world.turns++;

@@ -177,6 +177,7 @@ static void set_on_again(void *arg, uint64_t n)
 	(void)n;
 	kernel_step_wall(set_back_by);
 	world.last_step = world.last_gain = now();
+	asks_doubt_hold(); /* asked for meanwhile, it is by the clock as it was, for the next daemon */
 	if (world.turns < turns_then + 2)
 		set_unseen();
 	set_back_by = 0;

@@ -80,8 +80,8 @@ static void workload(struct holder *h, struct truth *t)
 		(void)snprintf(r->profile, sizeof(r->profile), "lab");
 		(void)snprintf(r->runtime, sizeof(r->runtime), "box");
 	} else {
-		(void)snprintf(r->profile, sizeof(r->profile), "%s", n < 98 ? "flaky" : "nowhere");
-		(void)snprintf(r->runtime, sizeof(r->runtime), "%s", r->profile);
+		(void)snprintf(r->runtime, sizeof(r->runtime), "%s", n < 98 ? "flaky" : "nowhere");
+		(void)snprintf(r->profile, sizeof(r->profile), "%s", r->runtime); /* no other is for the asking */
 	}
 	if (percent(40))
 		r->usage = (enum lease_usage)between(LEASE_USAGE_EXPLICIT, LEASE_USAGE_HYBRID);

@@ -14,7 +14,8 @@ static struct lease_record record(const struct held *h, int64_t ttl)
 	lease_record_init(&r);
 	memcpy(r.id, h->id, sizeof(r.id));
 	memcpy(r.surface, "test", sizeof("test"));
-	memcpy(r.profile, "box", sizeof("box"));
+	memcpy(r.profile, "lab", sizeof("lab"));
+	memcpy(r.runtime, "box", sizeof("box"));
 	r.ttl = ttl;
 	return r;
 }
@@ -48,6 +49,19 @@ void make_led(void *arg, uint64_t ttl)
 	r.linger = HOUR * S;
 	memcpy(r.boot, kernel_boot_id(), sizeof(r.boot));
 	now.pid = r.leader.pid;
+	put_lock(arg, "queue", &r);
+}
+
+void make_process(void *arg, uint64_t ttl)
+{
+	struct lease_record r = record(arg, (int64_t)ttl);
+
+	r.profile[0] = '\0';
+	memcpy(r.runtime, "process", sizeof("process"));
+	r.usage = LEASE_USAGE_EXPLICIT;
+	r.workload = kernel_spawn(USER);
+	memcpy(r.boot, kernel_boot_id(), sizeof(r.boot));
+	now.pid = r.workload.pid;
 	put_lock(arg, "queue", &r);
 }
 

@@ -89,6 +89,7 @@ static void request(void *arg, const struct act_request *r)
 		if (strcmp(h->id, r->id) != 0)
 			continue;
 		h->created += r->verb == ACT_CREATE;
+		h->hibernates += r->verb == ACT_HIBERNATE;
 		h->generation = r->generation;
 		if (r->verb == ACT_DESTROY) {
 			h->destroys++;

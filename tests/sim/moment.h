@@ -17,7 +17,7 @@
 #define RUN "/sim/run/leasewatch"
 #define NOTICES RUN "/notices"
 #define CONFIG "/sim/etc/leasewatch.conf"
-#define SETTINGS "[profile box]\nruntime = box\n[defaults]\nrenew_grace = 90s\n"
+#define SETTINGS "[profile lab]\nruntime = box\n[defaults]\nrenew_grace = 90s\n"
 #define S LEASE_NS_PER_S
 #define TTL (60 * S)
 #define GRACE (90 * S)
@@ -29,7 +29,7 @@
 /* Times are true ones (kernel_true). */
 struct held {
 	char id[LEASE_ID_SIZE], lock[200];
-	int created, destroys;
+	int created, destroys, hibernates;
 	int64_t last_beat, destroyed_at;
 	uint64_t generation;
 	bool denied;
@@ -74,6 +74,7 @@ bool told(const char *ask, struct ask_answer *ret); /* an ask has been answered 
 
 /* --- for at(); arg: a struct held, where nothing else is said --- */
 kernel_event make, make_led; /* n: its ttl; the second one's leader is now.pid */
+kernel_event make_process;   /* n: its ttl; now.pid is its process, and beats are its use */
 kernel_event make_session;   /* the same */
 kernel_event make_bound;     /* n: its ttl; to the session that is the first of now.leases */
 kernel_event beat;	     /* n: so many more, every 10 s */

@@ -84,6 +84,27 @@ static void a_destroy_that_waits_for_its_place_when_a_hold_comes_waits_for_its_e
 	kernel_free();
 }
 
+/* All the places are taken by destroys that hang: its hibernate waits, and has taken no process away. */
+static void a_process_that_ends_while_its_hibernate_waits_has_ended(void)
+{
+	struct held *h = &now.leases[9];
+
+	begin(__func__, SETTINGS "hibernate_after = 100s\n");
+	now.unanswered = 1u << ACT_DESTROY;
+	at(1, make_process, h, HOUR * S);
+	for (int i = 0; i < WATCHER_ACTS - WATCHER_SPARE; i++) {
+		at(1, make, &now.leases[i], HOUR * S);
+		at(150, release, &now.leases[i], 0);
+	}
+	at(210, end_leader, NULL, 0);
+	at(220, answer_kept, NULL, 0);
+	live(400, 0, 0, NULL);
+	RIGHT(now.ended_at > 0);
+	RIGHT(h->hibernates == 0);
+	RIGHT(h->destroys == 1);
+	kernel_free();
+}
+
 /*
  * Held up before that call for 20 s, between two readings of the clocks too, and beaten in the 19th of them.
  * A lease beaten once, at 30 s, is judged between 55 s and 90 s; 20 s are no reason for a grace. False: there were fewer calls
@@ -390,6 +411,7 @@ int main(void)
 	a_hold_that_was_told_stands_though_the_daemon_is_killed_at_that_moment();
 	a_lease_that_is_over_is_not_destroyed_again();
 	a_destroy_that_waits_for_its_place_when_a_hold_comes_waits_for_its_end();
+	a_process_that_ends_while_its_hibernate_waits_has_ended();
 	a_beat_in_the_middle_of_any_turn_is_worth_a_whole_ttl();
 	a_beat_right_after_that_of_the_last_moment_is_worth_a_whole_ttl();
 	a_hold_is_no_longer_than_it_was_to_be_though_the_clock_is_set_back_while_no_daemon_runs();

@@ -21,13 +21,13 @@
 #define DAEMON 990
 #define USER 1000
 #define NOTICES "/sim/run/leasewatch/notices"
-#define CONFIG "/sim/etc/leasewatch.conf"
-#define SETTINGS "[profile box]\nruntime = box\n"
 #define S LEASE_NS_PER_S
 /* To when it has ended. */
 #define KILL_FIRST 10
 #define KILL_LAST 620
 #define ID "kls-abcdefghjk"
+
+#define CONFIG "/sim/etc/leasewatch.conf"
 
 static struct {
 	char lock[200];
@@ -35,12 +35,6 @@ static struct {
 	int64_t last_beat, destroyed_at;
 	uint64_t calls, kill_at;
 } seen;
-
-static void misread(void *arg, const char *file, int line, const char *what)
-{
-	(void)arg;
-	fprintf(stderr, "%s:%d: %s\n", file, line, what);
-}
 
 static int daemon_main(void *arg)
 {
@@ -58,7 +52,7 @@ static int daemon_main(void *arg)
 	}
 	kernel_become(DAEMON, DAEMON);
 	log_open("watcher", false, 7);
-	if (settings_load(CONFIG, misread, NULL, &w.settings) < 0)
+	if (settings_load(CONFIG, NULL, NULL, &w.settings) < 0)
 		return 2;
 	w.ready_fd = -1;
 	w.peer.fd = kernel_peer_fd();
@@ -100,7 +94,8 @@ static void make_lock(void *arg, uint64_t n)
 	lease_record_init(&r);
 	memcpy(r.id, ID, sizeof(ID));
 	memcpy(r.surface, "test", 5);
-	memcpy(r.profile, "box", 4);
+	memcpy(r.profile, "lab", 4);
+	memcpy(r.runtime, "box", 4);
 	r.ttl = 60 * S;
 	assert(lease_record_format(&r, text, sizeof(text), &len) == 0);
 	(void)snprintf(name, sizeof(name), "lock-test-%d-%s", USER, ID);
@@ -153,6 +148,7 @@ static void called(void *arg, const char *call)
  * killed before that call */
 static void life(uint64_t seed, uint64_t how)
 {
+	static const char settings[] = "[profile lab]\nruntime = box\n";
 	const struct kernel_hooks hooks = {.request = request, .called = called};
 	enum kernel_end e;
 	int status = -1;
@@ -162,7 +158,7 @@ static void life(uint64_t seed, uint64_t how)
 	kernel_boot(seed, &hooks);
 	kernel_mkdirs("/sim/var/lib", 0, 0755);
 	kernel_mkdirs("/sim/etc", 0, 0755);
-	assert(kernel_create(CONFIG, SETTINGS, strlen(SETTINGS)) == 0);
+	assert(kernel_create(CONFIG, settings, strlen(settings)) == 0);
 	int64_t t = kernel_mono();
 	kernel_at(t + S, make_lock, NULL, 0);
 	kernel_at(t + 3 * S, beat, NULL, 30);

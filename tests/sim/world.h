@@ -129,7 +129,7 @@ struct truth {
 	int64_t credit_made, credit_since, watch_at, admitted;
 	int64_t create_asked, destroy_asked;
 	uint64_t generation;
-	uint64_t gone_in;		/* the turn, from 1, in which it was first seen to have gone unheard of; 0 = it was not */
+	uint64_t gone_in;		/* the turn in which it was first seen to have gone unheard; 0 = not */
 	bool in_registry, changed, expired_checked, destroyed;
 	bool survived;			/* the last boot, as an image */
 	/* its workload */
@@ -194,6 +194,7 @@ struct world {
 	uint64_t hash;		/* of the ledger */
 	uint64_t lines, births, turns, wakes, reaps, steps;
 	int64_t waited; /* when the daemon last began to wait */
+	bool waiting;	/* that was its last call */
 	LIST_HEAD(, truth) all, changed;
 };
 extern struct world world;

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/view.h"
@@ -91,7 +92,7 @@ static void every_answer_is_read_back(void **state)
 	struct ask_answer a = { .result = "refused", .what = "you are not its owner" }, back;
 
 	(void)state;
-	for (a.n_words = 0; a.n_words <= 8; a.n_words++) {
+	for (a.n_words = 0; a.n_words <= ASK_WORDS; a.n_words++) {
 		if (a.n_words > 0)
 			memset(a.words[a.n_words - 1], 'a' + a.n_words, sizeof(a.words[0]) - 1);
 		assert_int_equal(ask_answer_format(&a, text, LEASE_FILE_MAX, &len), 0);
@@ -103,15 +104,21 @@ static void every_answer_is_read_back(void **state)
 /* A command line that was cut is another command: refused, not cut. */
 static void words_that_do_not_fit_are_refused(void **state)
 {
-	static const char many[] = LEASE_HEADER "word=1\nword=2\nword=3\nword=4\nword=5\nword=6\nword=7\nword=8\nword=9\n";
-	static const char lengthy[] = LEASE_HEADER "word=0123456789012345678901234567890123456789012345678901234567890123\n";
-	static const char fits[] = LEASE_HEADER "word=012345678901234567890123456789012345678901234567890123456789012\n";
 	struct ask_answer a;
 
 	(void)state;
-	assert_int_equal(ask_answer_parse(many, sizeof(many) - 1, &a, &err), -EINVAL);
-	assert_int_equal(ask_answer_parse(lengthy, sizeof(lengthy) - 1, &a, &err), -EINVAL);
-	assert_int_equal(ask_answer_parse(fits, sizeof(fits) - 1, &a, &err), 0);
+	for (int words = 1; words <= ASK_WORDS + 1; words++) {
+		size_t n = (size_t)snprintf(text, sizeof(text), LEASE_HEADER);
+
+		for (int i = 0; i < words; i++)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "word=%d\n", i);
+		assert_int_equal(ask_answer_parse(text, n, &a, &err), words <= ASK_WORDS ? 0 : -EINVAL);
+	}
+	for (int bytes = (int)sizeof(a.words[0]) - 2; bytes <= (int)sizeof(a.words[0]); bytes++) {
+		size_t n = (size_t)snprintf(text, sizeof(text), LEASE_HEADER "word=%0*d\n", bytes, 1);
+
+		assert_int_equal(ask_answer_parse(text, n, &a, &err), bytes < (int)sizeof(a.words[0]) ? 0 : -EINVAL);
+	}
 }
 
 static void a_control_byte_is_not_answered(void **state)

@@ -108,7 +108,7 @@ static void __attribute__((noreturn)) be_actor(const struct rig *g, int peer, in
 {
 	char runtimes[256], work[256], config[256];
 	struct actor_options o = {
-	    .peer = peer, .runtimes = runtimes, .work = work, .user_mode = g->user_mode};
+	    .peer = peer, .porter = -1, .runtimes = runtimes, .work = work, .user_mode = g->user_mode};
 	sigset_t all, none;
 
 	/* The stub must not hear before it can. */

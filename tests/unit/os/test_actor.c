@@ -138,7 +138,8 @@ static void a_program_gets_what_the_manual_lists_and_nothing_else(void **state)
 	    "LEASE_GENERATION=7\nLEASE_ID=" ID_A "\nLEASE_PID=%d\nLEASE_PID_START=%llu\n"
 	    "LEASE_PROFILE=small\n"
 	    "LEASE_PROFILE_CPU=500\nLEASE_PROFILE_IMAGE=busybox:latest\nLEASE_PROFILE_ROOT_FS=/a b\n"
-	    "LEASE_PROTOCOL=1\nLEASE_RUNTIME_SOCKET=/run/l\nLEASE_UID=%u\nLEASE_WORK=%s/wd/looks\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n",
+	    "LEASE_PROTOCOL=1\nLEASE_RUNTIME_SOCKET=/run/l\nLEASE_UID=%u\nLEASE_WORK=%s/wd/looks\n"
+	    "PATH=/usr/sbin:/usr/bin:/sbin:/bin\n",
 	    g->top, boot, g->top, self.pid, (unsigned long long)self.start, getuid(), g->top);
 	rig_read(g, "seen", is, sizeof is);
 	assert_string_equal(is, want);

@@ -1,0 +1,239 @@
+/* The porter: a ticket is for one process of one user, once, for a while; and what is no request of klease's is shown out. */
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/porter.h"
+#include "lease/process.h"
+#include "os/clock.h"
+#include "os/log.h"
+#include "porter-run.h"
+#include "store/door.h"
+
+struct door {
+	char top[40];
+	int tickets;
+	pid_t pid;
+};
+
+static int setup(void **state)
+{
+	struct door *d = calloc(1, sizeof *d);
+	int listening = -1, pair[2];
+
+	snprintf(d->top, sizeof d->top, "/tmp/test-porter.XXXXXX");
+	assert_non_null(mkdtemp(d->top));
+	assert_int_equal(door_open(d->top, PORTER_SOCKET, 16, &listening), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	fflush(NULL);
+	d->pid = fork();
+	if (d->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(pair[0]);
+		log_open("porter", true, 0);
+		exit(porter_run(listening, pair[1]));
+	}
+	close(pair[1]);
+	close(listening);
+	d->tickets = pair[0];
+	*state = d;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct door *d = *state;
+	char path[80];
+	int status;
+
+	if (d->tickets >= 0)
+		close(d->tickets);
+	assert_int_equal(waitpid(d->pid, &status, 0), d->pid);
+	assert_int_equal(status, 0);
+	snprintf(path, sizeof path, "%s/%s", d->top, PORTER_SOCKET);
+	unlink(path);
+	rmdir(d->top);
+	free(d);
+	return 0;
+}
+
+static struct porter_ticket ticket(void)
+{
+	struct porter_ticket t = {.magic = PORTER_TICKET_MAGIC, .size = sizeof t, .uid = getuid(), .generation = 1,
+				  .id = "kls-aaaaaaaaaa", .words = "/usr/bin/env\0INSIDE=1\0"};
+	struct clock_now now;
+
+	clock_read(&now);
+	t.until = now.mono + PORTER_TICKET_FOR;
+	assert_int_equal(lease_process_self(&t.process), 0);
+	return t;
+}
+
+static int reach(const struct door *d)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(name.sun_path, sizeof name.sun_path, "%s/%s", d->top, PORTER_SOCKET);
+	assert_int_equal(connect(fd, (struct sockaddr *)&name, sizeof name), 0);
+	return fd;
+}
+
+static void send_ask(int sock, const char *args, size_t size)
+{
+	static struct porter_ask a;
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(PORTER_FDS * sizeof(int))];
+	} control = {0};
+	struct iovec iov = {&a, sizeof a};
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), fds[PORTER_FDS] = {null, null, null};
+
+	memset(&a, 0, sizeof a);
+	a.magic = PORTER_MAGIC;
+	a.size = sizeof a;
+	memcpy(a.args, args, size);
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.cmsg_len = CMSG_LEN(sizeof fds);
+	memcpy(CMSG_DATA(&control.head), fds, sizeof fds);
+	assert_int_equal(sendmsg(sock, &m, 0), sizeof a);
+	close(null);
+}
+
+static struct porter_word hear(int sock)
+{
+	struct porter_word w = {0};
+
+	if (recv(sock, &w, sizeof w, 0) != (ssize_t)sizeof w)
+		w.kind = PORTER_NONE;
+	return w;
+}
+
+static const char exit_5[] = "sh\0-c\0test \"$INSIDE\" = 1 && exit 5\0";
+
+static void with_a_ticket_a_command_runs_and_its_status_comes_back_once(void **state)
+{
+	struct door *d = *state;
+	struct porter_ticket t = ticket();
+	struct porter_word w;
+	int sock = reach(d);
+
+	assert_int_equal(porter_give(d->tickets, &t), 0);
+	send_ask(sock, exit_5, sizeof exit_5);
+	assert_int_equal(hear(sock).kind, PORTER_STARTED);
+	w = hear(sock);
+	assert_int_equal(w.kind, PORTER_ENDED);
+	assert_int_equal(WEXITSTATUS(w.value), 5);
+	assert_int_equal(hear(sock).kind, PORTER_NONE);
+	close(sock);
+	sock = reach(d);
+	send_ask(sock, exit_5, sizeof exit_5);
+	assert_int_equal(hear(sock).kind, PORTER_REFUSED);
+	close(sock);
+}
+
+static void a_ticket_of_another_is_none(void **state)
+{
+	struct door *d = *state;
+	struct porter_ticket other[5];
+	struct clock_now now;
+	pid_t dead = fork();
+
+	if (dead == 0)
+		_exit(0);
+	waitpid(dead, NULL, 0);
+	for (int i = 0; i < 5; i++)
+		other[i] = ticket();
+	other[0].uid++;
+	other[1].process.pid = dead;
+	other[2].process.start++; /* one that had our number before us */
+	clock_read(&now);
+	other[3].until = now.mono;
+	other[4].magic++;
+	for (int i = 0; i < 5; i++) {
+		int sock = reach(d);
+
+		assert_int_equal(porter_give(d->tickets, &other[i]), 0);
+		send_ask(sock, exit_5, sizeof exit_5);
+		assert_int_equal(hear(sock).kind, PORTER_REFUSED);
+		close(sock);
+	}
+}
+
+static void a_signal_is_passed_on_and_any_other_byte_ends_it(void **state)
+{
+	static const char for_ever[] = "sleep\0" "100\0";
+	struct door *d = *state;
+	struct porter_ticket t = ticket();
+	unsigned char byte = SIGUSR1;
+	struct porter_word w;
+	int sock = reach(d);
+
+	assert_int_equal(porter_give(d->tickets, &t), 0);
+	send_ask(sock, for_ever, sizeof for_ever);
+	assert_int_equal(hear(sock).kind, PORTER_STARTED);
+	assert_int_equal(send(sock, &byte, 1, 0), 1);
+	w = hear(sock);
+	assert_int_equal(w.kind, PORTER_ENDED);
+	assert_int_equal(WTERMSIG(w.value), SIGUSR1);
+	close(sock);
+	sock = reach(d);
+	t = ticket();
+	assert_int_equal(porter_give(d->tickets, &t), 0);
+	send_ask(sock, for_ever, sizeof for_ever);
+	assert_int_equal(hear(sock).kind, PORTER_STARTED);
+	byte = SIGSTOP;
+	assert_int_equal(send(sock, &byte, 1, 0), 1);
+	assert_int_equal(hear(sock).kind, PORTER_NONE);
+	close(sock);
+}
+
+static void a_command_is_words_and_no_option(void **state)
+{
+	static struct porter_ask a;
+
+	(void)state;
+	a = (struct porter_ask){.magic = PORTER_MAGIC, .size = sizeof a, .args = "ls\0-l\0"};
+	assert_true(porter_ask_valid(&a));
+	a.args[0] = '-';
+	assert_false(porter_ask_valid(&a));
+	a.args[0] = '\0';
+	assert_false(porter_ask_valid(&a));
+	memset(a.args, 'x', sizeof a.args);
+	assert_false(porter_ask_valid(&a));
+	memset(a.args, 0, sizeof a.args);
+	for (size_t i = 0; i < sizeof a.args - 2; i += 2)
+		a.args[i] = 'x'; /* too many */
+	assert_false(porter_ask_valid(&a));
+	a = (struct porter_ask){.magic = PORTER_MAGIC, .size = sizeof a, .args = "ls", .term = "xterm;rm"};
+	assert_false(porter_ask_valid(&a));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(with_a_ticket_a_command_runs_and_its_status_comes_back_once, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_ticket_of_another_is_none, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_signal_is_passed_on_and_any_other_byte_ends_it, setup, teardown),
+	    cmocka_unit_test(a_command_is_words_and_no_option),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
