@@ -150,7 +150,7 @@ static void newcomer(struct watcher *w, enum watch_kind kind, const char *name, 
 	admit_receive(w, kind, name, &st, final);
 }
 
-/* Its own lock under another name, given by its owner: the new name counts. */
+/* Its own lock under another name, given by its owner: the new name counts. False: it has not got that name alone. */
 static bool renamed(struct watcher *w, struct entry *e, const char *name, const struct lease_stat *st)
 {
 	struct lock_ref ref = lock_of(e);
@@ -161,6 +161,14 @@ static bool renamed(struct watcher *w, struct entry *e, const char *name, const 
 	/* While its old name stands somewhere this is no new name but one link more, and anybody may have made it. */
 	if (locks_place(&w->house, &ref, &old) != AT_NOWHERE)
 		return false;
+	/* A look that failed does not say that it has gone. */
+	int r = lease_stat(w->house.tree.active, e->l.name, &old);
+	if (r == 0 && old.dev == st->dev && old.ino == st->ino)
+		return false;
+	if (r < 0 && r != -ENOENT) {
+		w->rescan = true;
+		return true;
+	}
 	report_rubbish(w, st->uid, name, "is the name of that lease's lock now");
 	(void)snprintf(e->l.name, sizeof(e->l.name), "%s", name);
 	e->missed = false;

@@ -204,7 +204,8 @@ static void misspell(char *buf, size_t *len, const char *lease)
 		"#leasewatch 1\nverb=renew\nlease=%s\nttl=0s\n", "#leasewatch 1\nverb=renew\nlease=%s\nttl=soon\n",
 		"#leasewatch 1\nverb=exec\nlease=%s\npid=1\npid_start=1\nboot=b\n",
 		"#leasewatch 1\nverb=exec\nlease=%s\npid=99999999999\n", "#leasewatch 1\nverb=exec\nlease=%s\npid=x\n",
-		"#leasewatch 1\nverb=exec\nlease=%s\npid=20\nboot=b\n", "#leasewatch 1\nverb=exec\nlease=%s\npid=20\npid_start=1\n",
+		"#leasewatch 1\nverb=exec\nlease=%s\npid=20\nboot=b\n",
+		"#leasewatch 1\nverb=exec\nlease=%s\npid=20\npid_start=1\n",
 		"#leasewatch 1\nverb=exec\nlease=%s\n", "#leasewatch 1\nverb=hold\nttl=1m\ncolour=red\n",
 	};
 	const char *what = bad[between(0, sizeof(bad) / sizeof(bad[0]) - 1)], *here = strstr(what, "%s");

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Which branches of the daemon the simulated world reaches: a build of its own, some minutes of seeds, a line a file.
+# Which branches of the daemon the simulated world reaches: a build of its own, some minutes of seeds and the tests of moments and
+# failures, a line a file.
 # usage: tests/sim/coverage.sh [SECONDS [SIM'S WORDS...]]; BUILD=DIR keeps the build there
 set -euo pipefail
 src=$(cd "$(dirname "$0")/../.." && pwd)
@@ -10,12 +11,16 @@ build=${BUILD:-$(mktemp -d)}
 mkdir -p "$build"
 cd "$build"
 [ -f Makefile ] || "$src/configure" -q CFLAGS="-O0 -g --coverage -fprofile-update=single" LDFLAGS=--coverage
-make -s -j2 tests/sim/sim >make.log 2>&1 || { tail make.log; exit 1; }
+tests='test_start test_moments test_failures test_refusals'
+# shellcheck disable=SC2086 # words
+make -s -j2 tests/sim/sim $(printf 'tests/sim/%s ' $tests) >make.log 2>&1 || { tail make.log; exit 1; }
 find . -name '*.gcda' -delete
 for profile in calm time crash tree engine calls; do
 	tests/sim/sim --profile "$profile" --holders 30 --days 1 --seconds $((seconds / 10)) "$@" || true
 done
 tests/sim/sim --holders 40 --days 1 --seconds $((seconds * 4 / 10)) "$@" || true
+for test in $tests; do tests/sim/"$test" || true; done
+tests/sim/test_failures 1 || true
 
 # gcov's own count: "Taken at least once:P% of N", for each source file.
 reached() {

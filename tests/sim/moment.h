@@ -13,6 +13,10 @@
 #include "lease/id.h"
 #include "tests/sim/kernel.h"
 
+#define USER 1000
+#define RUN "/sim/run/leasewatch"
+#define NOTICES RUN "/notices"
+#define CONFIG "/sim/etc/leasewatch.conf"
 #define SETTINGS "[profile lab]\nruntime = box\n[defaults]\nrenew_grace = 90s\n"
 #define S LEASE_NS_PER_S
 #define TTL (60 * S)
@@ -33,11 +37,13 @@ struct held {
 
 struct moment {
 	const char *moment;
-	int64_t begun; /* mono */
+	int64_t begun, begun_true; /* mono, and as the leases' times */
 	struct held leases[LEASES];
 	uint32_t unanswered; /* verbs, as bits */
 	uint32_t caps;	     /* of all runtimes */
 	bool user_mode;	     /* the daemon is the user's own */
+	bool network;	     /* it may serve a tree that is on another machine */
+	void (*watch_words)(const char *line); /* of its log; NULL = nobody does */
 	struct act_request kept[64];
 	int n_kept, troubles;
 	uint64_t calls, stall_at; /* from `armed` on: there it is held up, and its first lease beaten meanwhile */
@@ -61,7 +67,9 @@ void at(int s, kernel_event *what, void *arg, uint64_t n); /* s: seconds since t
  * meanwhile, and for a second each call of the name `call_fails` fails (NULL = none).
  */
 void live(int until, int away, int64_t step, const char *call_fails);
+int start(int s); /* one daemon for so long; what it returned, -1 = it was killed */
 void live_on(int until); /* the same; one that gives up is begun anew after a second, too */
+void answer(const struct act_request *r);
 bool told(const char *ask, struct ask_answer *ret); /* an ask has been answered */
 
 /* --- for at(); arg: a struct held, where nothing else is said --- */
@@ -71,6 +79,7 @@ kernel_event make_session;   /* the same */
 kernel_event make_bound;     /* n: its ttl; to the session that is the first of now.leases */
 kernel_event beat;	     /* n: so many more, every 10 s */
 kernel_event beat_ahead;     /* n: stamped so many seconds in the future */
+kernel_event link_it;	     /* by another name */
 kernel_event release;
 kernel_event end_leader;       /* arg NULL; the session's, too */
 kernel_event hold;	       /* arg NULL; n: seconds. The ask is ASK */

@@ -283,10 +283,7 @@ static void check_request(const struct act_request *r, struct truth *t)
 		broken("I4", "%s of %s, which is over", act_verb_name((enum act_verb)r->verb), r->id);
 }
 
-/*
- * An actor that is killed and whose answers get lost is one thing; this is one lost alone. Most of all of a destroy behind another
- * act, whose answer must not be taken for its own.
- */
+/* An answer alone, in a life. Most of all of a destroy behind another act, whose answer must not be taken for its own. */
 static bool gets_lost(const struct act *a, const struct truth *t)
 {
 	int verb = (int)a->r.verb;
@@ -322,8 +319,8 @@ void runtime_stray(void)
 
 void runtime_mad(struct act_answer *a)
 {
-	*a = (struct act_answer){ .magic = WIRE_MAGIC, .size = sizeof(*a), .verb = ACT_STAT, .outcome = ACT_DONE, .id = "kls-aaaaaaaaaa",
-				  .generation = 1, .cpu_usec = -1, .memory = -1, .net_bytes = -1 };
+	*a = (struct act_answer){ .magic = WIRE_MAGIC, .size = sizeof(*a), .verb = ACT_STAT, .outcome = ACT_DONE,
+				  .id = "kls-aaaaaaaaaa", .generation = 1, .cpu_usec = -1, .memory = -1, .net_bytes = -1 };
 	switch (between(0, 24)) {
 	case 0: a->magic++; break;
 	case 1: a->size--; break;

@@ -1,6 +1,7 @@
 /*
- * tests/sim/test_failures: one thing alone goes wrong in a short life, at each place where it can: a call, memory, a read or write or
- * sync of the registry. The daemon goes on, or ends and is started anew: no lease ends before its time, and each does in the end.
+ * tests/sim/test_failures: one thing alone goes wrong in a short life, at each place where it can: a call, memory, a read,
+ * write or sync of the registry. The daemon goes on, or ends and is started anew: no lease ends before its time, and each
+ * does in the end.
  */
 #include "config.h"
 

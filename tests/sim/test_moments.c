@@ -375,8 +375,33 @@ static void requests_that_come_while_the_queue_of_events_is_full_are_found(void)
 	kernel_free();
 }
 
+static void linked_at(const char *moment, char *call, int look)
+{
+	struct held *h = &now.leases[0];
+
+	begin(moment, SETTINGS);
+	at(1, make, h, TTL);
+	at(20, link_it, h, 0);
+	at(20, fail, call, (uint64_t)look);
+	at(30, beat, h, 8);
+	at(50, kill_it, NULL, 0); /* the next one looks at all names */
+	live(400, 1, 0, NULL);
+	RIGHT(h->destroys == 1);
+	RIGHT(h->last_beat >= now.begun_true + 100 * S);
+	kernel_free();
+}
+
+static void a_lock_keeps_its_name_though_a_look_at_it_fails_when_it_is_linked(void)
+{
+	static char call[] = "statx";
+
+	for (int look = 0; look < 12; look++)
+		linked_at(__func__, call, look);
+}
+
 int main(void)
 {
+	a_lock_keeps_its_name_though_a_look_at_it_fails_when_it_is_linked();
 	a_beat_that_seems_older_than_it_is_counts_for_the_next_daemon_too();
 	a_beat_is_credited_anew_by_one_start_alone();
 	a_late_answer_keeps_no_other_act_from_being_given_up();
