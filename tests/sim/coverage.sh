@@ -12,7 +12,7 @@ mkdir -p "$build"
 cd "$build"
 [ -f Makefile ] || "$src/configure" -q CFLAGS="-O0 -g --coverage -fprofile-update=single" LDFLAGS=--coverage
 tests='test_start test_moments test_failures test_refusals'
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2046,SC2086 # words
 make -s -j2 tests/sim/sim $(printf 'tests/sim/%s ' $tests) >make.log 2>&1 || { tail make.log; exit 1; }
 find . -name '*.gcda' -delete
 for profile in calm time crash tree engine calls; do
