@@ -9,6 +9,7 @@
 
 #include "lease/beacon.h"
 #include "lease/process.h"
+#include "os/clock.h"
 #include "os/log.h"
 #include "store/statefiles.h"
 #include "watcher.h"
@@ -97,6 +98,7 @@ void ask_hold(struct watcher *w, const char *ask, const struct ask *q, uint32_t 
 {
 	int64_t length = q->ttl ? q->ttl : HOLD_DEFAULT;
 	char by[64], told[128], human[LEASE_DURATION_SIZE];
+	struct clock_now now;
 
 	if (uid != 0 && !w->paths.user_mode) {
 		ask_say(w, ask, "refused", "only root holds or lifts a hold");
@@ -116,7 +118,9 @@ void ask_hold(struct watcher *w, const char *ask, const struct ask *q, uint32_t 
 	}
 	(void)snprintf(by, sizeof(by), "uid %u", uid);
 	log_warn("HOLD by uid %u for %lld s: nothing is destroyed until then", uid, (long long)(length / LEASE_NS_PER_S));
-	hold_set(w, w->now.wall + length, by);
+	/* From now, and not from when this turn began, which may have been before anybody asked. */
+	clock_read(&now);
+	hold_set(w, w->now.wall + (now.mono - w->now.mono) + length, by);
 	lease_duration_human(human, length);
 	(void)snprintf(told, sizeof(told), "held for %s from now: nothing is destroyed until it is lifted or over", human);
 	ask_say(w, ask, "done", told);

@@ -84,6 +84,11 @@ void look_at_lock(struct watcher *w, struct entry *e)
 		return; /* its lock is out already, and nothing of it can change the verdict */
 	struct lock_ref ref = lock_of(e);
 	e->place = locks_place(&w->house, &ref, &st);
+	/* In doubt it stands where it stood; whoever has to move it will see. */
+	if (e->place == AT_UNSEEN) {
+		e->place = was;
+		return;
+	}
 	/* Something was in the way when it was to be put back. */
 	if (e->place == AT_REAP && state_living(e->l.state) && locks_put_back(&w->house, e->l.name, w->now.wall) == 0)
 		e->place = locks_place(&w->house, &ref, &st);

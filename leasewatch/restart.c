@@ -109,6 +109,8 @@ static void find_lock(struct watcher *w, struct entry *e)
 	struct lease_stat st;
 
 	e->place = locks_place(&w->house, &ref, &st);
+	if (e->place == AT_UNSEEN) /* where it is by its row, until a look says more */
+		e->place = e->l.state == ST_REQUESTED ? AT_QUEUE : state_living(e->l.state) ? AT_ACTIVE : AT_REAP;
 	/* Taken out, and we died before that was written down: it was not the end. */
 	if (e->place == AT_REAP && state_living(e->l.state) && locks_put_back(&w->house, e->l.name, w->now.wall) == 0)
 		e->place = AT_ACTIVE;

@@ -84,7 +84,8 @@ static enum event move_lock(struct watcher *w, struct entry *e, const struct cel
 		e->place = r < 0 ? e->place : AT_REAP;
 	} else if (c->actions & AC_TAKE && (e->place == AT_ACTIVE || e->place == AT_QUEUE)) {
 		r = locks_take(&w->house, e->l.name, e->place);
-		e->place = r < 0 ? locks_place(&w->house, &ref, &st) : AT_REAP;
+		enum place now_at = r < 0 ? locks_place(&w->house, &ref, &st) : AT_REAP;
+		e->place = now_at == AT_UNSEEN ? e->place : now_at;
 		if (r < 0 && r != -ENOENT)
 			log_warn("%s: its lock cannot be taken out of the tree: %s", e->l.id, strerror(-r));
 		r = 0; /* the end itself does not wait for that */
@@ -185,10 +186,12 @@ void step(struct watcher *w, struct entry *e, enum event ev, int64_t at, const c
 	e->retry = 0;
 	if (instead == EV_BEAT && ev != EV_BEAT) {
 		struct lock_ref ref = lock_of(e);
-		struct lease_stat st;
+		struct lease_stat st = { .mtime = l->mtime };
 		struct clock_now now;
 		log_info("%s: beaten at its last moment: it lives on", l->id);
 		e->place = locks_place(&w->house, &ref, &st);
+		if (e->place == AT_UNSEEN)
+			e->place = AT_ACTIVE; /* where it has just been put back */
 		clock_read(&now); /* that moment came after the turn began, and another beat may have come since */
 		at = now.mono;
 		l->mtime = st.mtime;

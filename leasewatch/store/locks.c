@@ -25,18 +25,29 @@ static int look_at(const struct house *h, int dirfd, const char *name, struct le
 	return h->fs.kind >= FS_PROGRAM ? lease_stat_anew(dirfd, name, st) : lease_stat(dirfd, name, st);
 }
 
+/* Whether it is there; *unseen when that can't be told: no memory, a server that does not answer. */
+static bool seen_at(const struct house *h, int dirfd, const char *name, struct lease_stat *st, bool *unseen)
+{
+	int r = look_at(h, dirfd, name, st);
+
+	*unseen |= r < 0 && r != -ENOENT;
+	return r == 0;
+}
+
 enum place locks_place(const struct house *h, const struct lock_ref *l, struct lease_stat *st)
 {
 	struct lease_stat found;
-	bool stands = look_at(h, h->tree.active, l->name, &found) == 0 && S_ISREG(found.mode) && found.uid == l->uid;
+	bool unseen = false;
+	bool stands = seen_at(h, h->tree.active, l->name, &found, &unseen) && S_ISREG(found.mode) && found.uid == l->uid;
 
 	if (stands && same(l, &found)) {
 		*st = found;
 		return AT_ACTIVE;
 	}
-	if (look_at(h, h->tree.archive, l->name, st) == 0 && same(l, st))
-		return AT_ARCHIVE;
-	if (look_at(h, h->reap, l->name, st) == 0 && same(l, st))
+	/* In both it is live, so the one place says nothing without the other. */
+	if (seen_at(h, h->tree.archive, l->name, st, &unseen) && same(l, st))
+		return unseen ? AT_UNSEEN : AT_ARCHIVE;
+	if (seen_at(h, h->reap, l->name, st, &unseen) && same(l, st))
 		return AT_REAP;
 	/*
 	 * Another inode of the same owner under the name, and the lock itself nowhere, is the owner's own doing (an
@@ -44,17 +55,17 @@ enum place locks_place(const struct house *h, const struct lock_ref *l, struct l
 	 */
 	if (stands) {
 		*st = found;
-		return AT_ACTIVE;
+		return unseen ? AT_UNSEEN : AT_ACTIVE;
 	}
-	if (look_at(h, h->tree.queue, l->name, st) == 0 && same(l, st))
+	if (seen_at(h, h->tree.queue, l->name, st, &unseen) && same(l, st))
 		return AT_QUEUE;
 	/*
 	 * So is another one in archive/, saved and released before anybody looked. Everybody may make names there, but only
 	 * he files of his own; a link to one of them (link(2), where links are not protected) would be one too many.
 	 */
-	if (look_at(h, h->tree.archive, l->name, st) == 0 && S_ISREG(st->mode) && st->uid == l->uid && st->nlink == 1)
-		return AT_ARCHIVE;
-	return AT_NOWHERE;
+	if (seen_at(h, h->tree.archive, l->name, st, &unseen) && S_ISREG(st->mode) && st->uid == l->uid && st->nlink == 1)
+		return unseen ? AT_UNSEEN : AT_ARCHIVE;
+	return unseen ? AT_UNSEEN : AT_NOWHERE;
 }
 
 /* Into .reap; a leftover of a crash under that name makes room, for it is of this very lease. */

@@ -15,7 +15,7 @@
 
 #include "store/house.h"
 
-enum place { AT_NOWHERE, AT_QUEUE, AT_ACTIVE, AT_REAP, AT_ARCHIVE };
+enum place { AT_NOWHERE, AT_QUEUE, AT_ACTIVE, AT_REAP, AT_ARCHIVE, AT_UNSEEN };
 
 /* A lock as the daemon knows it. */
 struct lock_ref {
@@ -25,6 +25,7 @@ struct lock_ref {
 	int64_t mtime; /* its version last seen */
 };
 
+/* Where it stands; *st is set but for AT_NOWHERE and AT_UNSEEN, which is: a look has failed, and it may be anywhere. */
 enum place locks_place(const struct house *h, const struct lock_ref *l, struct lease_stat *st);
 /*
  * 1 = out of active/; 0 = touched (or exchanged for another file) meanwhile and put back; -errno = nothing was

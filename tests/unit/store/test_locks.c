@@ -193,10 +193,26 @@ static void a_link_in_the_archive_is_no_release(void **state)
 	assert_int_equal(place(y), AT_NOWHERE);
 }
 
+static void a_look_that_fails_does_not_say_that_a_lock_is_gone(void **state)
+{
+	struct yard *y = *state;
+	int active = y->h.tree.active;
+
+	y->h.tree.active = -1; /* EBADF, which stands for no memory and a server that does not answer */
+	assert_int_equal(place(y), AT_UNSEEN);
+	assert_int_equal(renameat(active, YARD_NAME, y->h.tree.archive, YARD_NAME), 0);
+	assert_int_equal(place(y), AT_UNSEEN); /* in both it would be live */
+	y->h.tree.active = active;
+	assert_int_equal(place(y), AT_ARCHIVE);
+	assert_int_equal(unlinkat(y->h.tree.archive, YARD_NAME, 0), 0);
+	assert_int_equal(place(y), AT_NOWHERE);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, yard_setup, yard_teardown)
 	const struct CMUnitTest tests[] = {
+		T(a_look_that_fails_does_not_say_that_a_lock_is_gone),
 		T(a_lock_that_nobody_touched_is_taken),
 		T(a_touch_since_the_last_look_puts_it_back),
 		T(a_touch_with_a_stamp_of_long_ago_counts_as_well),
