@@ -26,6 +26,10 @@ const struct command command_table[] = {
 	{ "renew", "Push a lease's end away by one ttl, and say how long it has.", OPERANDS_ID,
 	  ARG_BIT(ARG_TTL), NEED_TREE, cmd_renew },
 	{ "release", "End a lease now, or withdraw a request.", OPERANDS_ID, 0, NEED_TREE, cmd_release },
+	{ "hibernate", "Hibernate a lease now, and wait until it is.", OPERANDS_ID, ARG_BIT(ARG_TIMEOUT),
+	  NEED_DAEMON | NEED_STATE, cmd_hibernate },
+	{ "resume", "Wake a hibernated lease, and wait until it is active.", OPERANDS_ID, ARG_BIT(ARG_TIMEOUT),
+	  NEED_DAEMON | NEED_STATE, cmd_resume },
 	{ "list", "Show leases and requests.", OPERANDS_NONE,
 	  ARG_BIT(ARG_JSON) | ARG_BIT(ARG_ALL) | ARG_BIT(ARG_MINE) | ARG_BIT(ARG_OF_USER), NEED_TREE,
 	  cmd_list },
@@ -167,8 +171,8 @@ void commands_help(FILE *out, bool kbox)
 	fprintf(out, "usage: %s [--notices DIR] [--user] COMMAND...\n\n", say_program());
 	for (const struct command *c = command_table; c->name; c++)
 		if (!kbox || in_kbox(c->name))
-			fprintf(out, "  %-8s %s\n", c->name, c->sentence);
-	fprintf(out, "  %-8s %s\n\n", "help", "Show this, or `help COMMAND`: a command's options.");
+			fprintf(out, "  %-9s %s\n", c->name, c->sentence);
+	fprintf(out, "  %-9s %s\n\n", "help", "Show this, or `help COMMAND`: a command's options.");
 	print_option(out, "notices", "DIR", false, "the notices tree to use [KLEASE_NOTICES]");
 	print_option(out, "user", NULL, false, "your own tree and daemon (root: believe the environment)");
 	print_option(out, "version", NULL, false, "print the version");

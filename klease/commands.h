@@ -41,6 +41,8 @@ int cmd_events(struct world *w, struct args *a);
 int cmd_ledger(struct world *w, struct args *a);
 int cmd_init(struct world *w, struct args *a);
 int cmd_session(struct world *w, struct args *a);
+int cmd_hibernate(struct world *w, struct args *a);
+int cmd_resume(struct world *w, struct args *a);
 int cmd_hold(struct world *w, struct args *a);
 int cmd_breaker(struct world *w, struct args *a);
 

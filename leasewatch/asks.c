@@ -185,14 +185,15 @@ static void ask_lease(struct watcher *w, const char *ask, const struct ask *q, s
 		ask_say(w, ask, "done", "it is active, or on its way");
 		break;
 	case ASK_HIBERNATE:
-		if (e->l.state != ST_ACTIVE && e->l.state != ST_IDLE) {
+		if (e->l.state != ST_ACTIVE && e->l.state != ST_IDLE && e->l.state != ST_HIBERNATING &&
+		    e->l.state != ST_HIBERNATED) {
 			ask_say(w, ask, "refused", "only an active or idle lease can be hibernated");
 			break;
 		}
-		if (!may_stir(w, ask, u))
+		if ((e->l.state == ST_ACTIVE || e->l.state == ST_IDLE) && !may_stir(w, ask, u))
 			break;
-		step(w, e, EV_ASK_HIBERNATE, w->now.mono, "asked to hibernate");
-		ask_say(w, ask, "done", "it is on its way");
+		step(w, e, EV_ASK_HIBERNATE, w->now.mono, event_name(EV_ASK_HIBERNATE));
+		ask_say(w, ask, "done", e->l.why); /* as its state file has it for as long as it is under way */
 		break;
 	case ASK_NONE:
 	case ASK_HOLD:

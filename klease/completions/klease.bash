@@ -37,11 +37,11 @@ _klease()
 	--profile | --label | --surface | --limit) return ;;
 	esac
 	case $cmd in
-	'') words='create run exec connect renew release list show wait events ledger session init hold breaker help --notices --user --help --version' ;;
+	'') words='create run exec connect renew release hibernate resume list show wait events ledger session init hold breaker help --notices --user --help --version' ;;
 	create) words='--profile --ttl --session --priority --label --surface --leader --linger --usage --wait --json' ;;
 	run) words='--profile --ttl --session --priority --label --surface --linger --usage --wait --no-daemon-ok' ;;
 	exec) words="--timeout $(_klease_ids)" ;;
-	connect) words="--timeout $(_klease_ids)" ;;
+	connect | hibernate | resume) words="--timeout $(_klease_ids)" ;;
 	renew) words="--ttl $(_klease_ids)" ;;
 	release) words=$(_klease_ids) ;;
 	list) words='--json --all --mine --user' ;;
@@ -53,7 +53,7 @@ _klease()
 	init) words='--dry-run' ;;
 	hold) words='--for --lift' ;;
 	breaker) words='--release' ;;
-	help) words='create run exec connect renew release list show wait events ledger session init hold breaker' ;;
+	help) words='create run exec connect renew release hibernate resume list show wait events ledger session init hold breaker' ;;
 	esac
 	[[ $cmd && $cmd != help ]] && words+=' --notices --help'
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")

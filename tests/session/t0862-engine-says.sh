@@ -85,6 +85,24 @@ check "… in the ledger" why "$id" '^started anew: what was in its memory is lo
 check "… and in klease show" sh -c "klease --notices $NOTICES show $id | grep -q '^cold  *started anew'"
 rm -f "$E/say-resume"
 
+# By word.
+fails "klease hibernate returns when it sleeps" 0 as daemon hibernate "$id"
+check "… and it does" is "$id" hibernated
+check "… on the engine's word" engine_is "$id" disk
+fails "one that sleeps need not be asked twice" 0 as daemon hibernate "$id"
+fails "klease resume returns when it is awake" 0 as daemon resume "$id"
+check "… and it is" is "$id" active
+check "… on the engine's word" engine_is "$id" running
+engine_fail hibernate 1 no room for an image
+fails "what can't be hibernated is a failure" 1 as daemon hibernate "$id" --timeout 20s
+check "… with the engine's reason" grep -q 'is not hibernated, and .*no room for an image' "$W/said"
+check "… and runs on" lives "$id"
+engine_well hibernate
+fails "another user's lease is refused" 4 as nobody hibernate "$id"
+check "… with the reason" grep -q "another user's lease" "$W/said"
+fails "one that never was is lost" 3 as daemon hibernate kls-aaaaaaaaaa
+fails "… and not to be woken" 3 as daemon resume kls-aaaaaaaaaa
+
 # What hangs in the hands of one lease is nothing to the others.
 hung=$(make quick)
 engine_hang destroy "$hung"
