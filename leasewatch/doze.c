@@ -32,7 +32,8 @@ static bool may_rest(const struct watcher *w, const struct entry *e)
 {
 	if (!rest_may(&e->l) || e->place != AT_ACTIVE || e->l.dev != w->rests.dev || e->retry > w->now.mono || e->silent)
 		return false;
-	if (e->leader.fd >= 0 || e->work.fd >= 0 || e->waiter.fd >= 0 || e->watched || e->polled)
+	if (e->leader.fd >= 0 || e->work.fd >= 0 || e->waiter.fd >= 0 || e->watched || e->polled || e->top_lost ||
+	    e->follow_at != LEASE_NEVER)
 		return false;
 	return !e->touched && !e->in_out && e->act == ACT_NONE && !e->stat_sent && !e->quiet && !e->misshown;
 }

@@ -72,6 +72,7 @@ static bool awake(const struct lease *l)
 void engine_lost_top(struct watcher *w, struct entry *e)
 {
 	e->tree = (struct lease_process){ 0 };
+	e->top_lost = true;
 	/* Under an act of ours that is as it should be, and its answer tells. */
 	if (awake(&e->l) || e->l.state == ST_LINGERING)
 		engine_asked(w, e);
@@ -126,6 +127,11 @@ void engine_told(struct watcher *w, struct entry *e, const struct act_answer *a)
 	bool told = a->outcome == ACT_DONE;
 	char why[LEASE_WHY_SIZE];
 
+	/* Many an engine fails while a workload goes; without this nobody would ask again while it is beaten. */
+	if (told)
+		e->top_lost = false;
+	else if (e->top_lost && state_living(l->state))
+		e->follow_at = w->now.mono + LEASE_NS_PER_S;
 	if (told && a->state == ACT_ST_STOPPED && (awake(l) || l->state == ST_LINGERING)) {
 		step(w, e, EV_STOPPED, w->now.mono, "its runtime says that it has stopped, and not by us");
 		return;
@@ -154,6 +160,7 @@ void engine_follow(struct watcher *w, struct entry *e)
 
 	if (!engine_drives(e) || e->work.fd >= 0 || e->tree.pid <= 0 || e->l.record.workload.pid != 0)
 		return;
+	e->top_lost = false;
 	if (lease_process_open(&e->tree, anybody, &fd) == 0)
 		(void)source_add(w, &e->work, SRC_WORK, fd, e);
 }

@@ -108,6 +108,8 @@ void life_follow(struct watcher *w, struct entry *e)
 
 	e->follow_at = LEASE_NEVER;
 	follow_leader(w, e);
+	if (e->top_lost)
+		engine_lost_top(w, e);
 	if (rec->workload.pid > 0 && !state_ended(e->l.state) && !may_be_gone(e)) {
 		r = follow(w, e, &e->work, SRC_WORK, &rec->workload, e->l.uid);
 		if (r == -ESRCH && e->l.state != ST_REQUESTED)

@@ -59,6 +59,7 @@ struct entry {
 	int64_t due;		/* mono; LEASE_NEVER = not in the tree of what is due */
 	int64_t retry;		/* mono; a step that its lock held up is not tried again before; 0 = none */
 	struct source leader, work, waiter; /* pidfds */
+	bool top_lost;		/* what its runtime named has died, and it has not yet said how it stands */
 	int64_t follow_at;	/* mono; one of them could not be had, and is tried for again; LEASE_NEVER = all are */
 	bool doubted;		/* that was said */
 	enum act_verb act;	/* to be sent after the commit; ACT_NONE = none */

@@ -42,5 +42,10 @@ frozen() {
 	fi
 } 2>/dev/null
 thawed() { ! frozen; }
-# Where the daemon can read what it uses.
-answer_use() { if payload; then echo "cgroup=$cgroup"; fi; }
+# Where the daemon can read what it uses, and whose end it is to watch for.
+answer_use() {
+	payload || return 0
+	echo "cgroup=$cgroup"
+	roots "$cgroup"
+	[ -z "$root_start" ] || echo "tree=$root_pid:$root_start"
+}
