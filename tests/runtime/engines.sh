@@ -63,8 +63,11 @@ inside() {
 	timeout 20 "${words[@]}" "$@" </dev/null
 }
 counter() { inside cat "/count${1:-}"; }
-image_dir() { echo "$DIR/image.d"; }
-lose_image() { rm -rf "$(image_dir)"; }
+image_dir() { echo "${DIR:?}/image.d"; }
+lose_image() {
+	local image
+	image=$(image_dir) && [ -n "$image" ] && rm -rf "$image"
+}
 criu_stand_in() {
 	mkdir -p "$W/bin"
 	cat >"$W/bin/criu" <<-STAND

@@ -23,9 +23,10 @@ before_the_end() {
 	if [ -n "$ENGINE" ]; then bash "$engine_sh" "$ENGINE" "$W/e" engine_down >/dev/null 2>&1; fi
 }
 of() {
-	local id=$1
+	local id=$1 gen
 	shift
-	ID=$id GEN=$(k show "$id" --json | jq -r '.generation // 1') bash "$engine_sh" "$ENGINE" "$W/e" "$@" 2>/dev/null
+	gen=$(k show "$id" --json | jq -r '.generation // 1')
+	ID=$id GEN=$gen DIR=$(find "$W" -maxdepth 4 -type d -path "*/work/$ENGINE/$id.$gen") bash "$engine_sh" "$ENGINE" "$W/e" "$@" 2>/dev/null
 }
 # count ID: how far its workload is; counts_past ID N.
 count() { of "$1" peek /count | tr -dc 0-9; }
