@@ -41,7 +41,9 @@ _klease()
 	create) words='--profile --ttl --session --priority --label --surface --leader --linger --usage --wait --json' ;;
 	run) words='--profile --ttl --session --priority --label --surface --linger --usage --wait --no-daemon-ok' ;;
 	exec) words="--timeout $(_klease_ids)" ;;
-	connect | hibernate | resume) words="--timeout $(_klease_ids)" ;;
+	connect) words="--timeout $(_klease_ids)" ;;
+	hibernate) words="--timeout $(_klease_ids)" ;;
+	resume) words="--timeout $(_klease_ids)" ;;
 	renew) words="--ttl $(_klease_ids)" ;;
 	release) words=$(_klease_ids) ;;
 	list) words='--json --all --mine --user' ;;

@@ -26,7 +26,7 @@ of() {
 	local id=$1 gen
 	shift
 	gen=$(k show "$id" --json | jq -r '.generation // 1')
-	ID=$id GEN=$gen DIR=$(find "$W" -maxdepth 4 -type d -path "*/work/$ENGINE/$id.$gen") bash "$engine_sh" "$ENGINE" "$W/e" "$@" 2>/dev/null
+	ID=$id GEN=$gen DIR=$(find "$W" -maxdepth 4 -type d -name "$id.$gen") bash "$engine_sh" "$ENGINE" "$W/e" "$@" 2>/dev/null
 }
 # count ID: how far its workload is; counts_past ID N.
 count() { of "$1" peek /count | tr -dc 0-9; }
