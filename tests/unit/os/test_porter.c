@@ -9,7 +9,10 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +128,21 @@ static void send_ask(int sock, const char *args, size_t size)
 	send_with(sock, args, size, PORTER_FDS);
 }
 
+static bool send_fd(int sock, int fd)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	char byte = 0;
+	struct iovec iov = {&byte, 1};
+	struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+
+	control.head = (struct cmsghdr){CMSG_LEN(sizeof fd), SOL_SOCKET, SCM_RIGHTS};
+	memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+	return sendmsg(sock, &m, MSG_NOSIGNAL) == 1;
+}
+
 static struct porter_word hear(int sock)
 {
 	struct porter_word w = {0};
@@ -141,9 +159,10 @@ static void with_a_ticket_a_command_runs_and_its_status_comes_back_once(void **s
 	struct door *d = *state;
 	struct porter_ticket t = ticket();
 	struct porter_word w;
-	int sock = reach(d);
+	int sock;
 
 	assert_int_equal(porter_give(d->tickets, &t), 0);
+	sock = reach(d);
 	send_ask(sock, exit_5, sizeof exit_5);
 	assert_int_equal(hear(sock).kind, PORTER_STARTED);
 	w = hear(sock);
@@ -176,9 +195,10 @@ static void a_ticket_of_another_is_none(void **state)
 	other[3].until = now.mono;
 	other[4].magic++;
 	for (int i = 0; i < 5; i++) {
-		int sock = reach(d);
+		int sock;
 
 		assert_int_equal(porter_give(d->tickets, &other[i]), 0);
+		sock = reach(d);
 		send_ask(sock, exit_5, sizeof exit_5);
 		assert_int_equal(hear(sock).kind, PORTER_REFUSED);
 		close(sock);
@@ -222,6 +242,95 @@ static void descriptors_that_nobody_asked_for_are_closed(void **state)
 	assert_true(open_files(d->pid) <= before + 1);
 }
 
+/* A message of no bytes, with descriptors, is none that recvmsg tells from an end. */
+static void an_empty_message_leaves_no_descriptor_behind(void **state)
+{
+	struct door *d = *state;
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(PORTER_FDS * sizeof(int))];
+	} control = {0};
+	struct msghdr m = {.msg_control = &control, .msg_controllen = sizeof control};
+	int fds[PORTER_FDS] = {1, 1, 1}, before = open_files(d->pid);
+
+	control.head = (struct cmsghdr){CMSG_LEN(sizeof fds), SOL_SOCKET, SCM_RIGHTS};
+	memcpy(CMSG_DATA(&control.head), fds, sizeof fds);
+	for (int i = 0; i < 20; i++) {
+		int sock = reach(d);
+
+		assert_int_equal(sendmsg(sock, &m, 0), 0);
+		assert_int_equal(hear(sock).kind, PORTER_NONE);
+		close(sock);
+	}
+	assert_true(open_files(d->pid) <= before + 3);
+}
+
+/* One whose last close takes an hour: a connection with a lingering end, to somebody who doesn't read. */
+static int slow_to_close(int *ret_other)
+{
+	struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct linger hour = {1, 3600};
+	socklen_t size = sizeof here;
+	int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	static char much[65536];
+
+	assert_int_equal(bind(door, (struct sockaddr *)&here, sizeof here), 0);
+	assert_int_equal(listen(door, 1), 0);
+	assert_int_equal(getsockname(door, (struct sockaddr *)&here, &size), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&here, sizeof here), 0);
+	*ret_other = accept4(door, NULL, NULL, SOCK_CLOEXEC);
+	for (int quiet = 0; quiet < 3; quiet++)
+		for (; send(fd, much, sizeof much, MSG_DONTWAIT) > 0; quiet = 0)
+			(void)poll(NULL, 0, 1);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &hour, sizeof hour), 0);
+	close(door);
+	return fd;
+}
+
+static void a_descriptor_that_is_slow_to_close_holds_up_its_own_caller_only(void **state)
+{
+	struct door *d = *state;
+	struct porter_ticket t;
+	struct pollfd answer = {.events = POLLIN};
+	struct linger none = {0, 0};
+	int other[PORTER_USER_CONNECTIONS + 8], sock[PORTER_USER_CONNECTIONS + 8], slow;
+
+	/* First one that is read and refused, then as many as may come, and then those who find no room. */
+	for (int i = 0; i < PORTER_USER_CONNECTIONS + 8; i++) {
+		other[i] = -1;
+		slow = i == 0 || i >= PORTER_USER_CONNECTIONS ? slow_to_close(&other[i]) : -1;
+		sock[i] = reach(d);
+		if (slow < 0)
+			continue;
+		if (!send_fd(sock[i], slow)) /* it had hung up already */
+			assert_int_equal(setsockopt(slow, SOL_SOCKET, SO_LINGER, &none, sizeof none), 0);
+		close(slow);
+	}
+	for (int i = 1; i < PORTER_USER_CONNECTIONS + 8; i++)
+		close(sock[i]);
+	answer.fd = sock[0];
+	assert_int_equal(poll(&answer, 1, 5000), 1);
+	for (int tries = 0; tries < 100; tries++) {
+		struct porter_word w;
+
+		t = ticket();
+		assert_int_equal(porter_give(d->tickets, &t), 0);
+		answer.fd = reach(d);
+		send_ask(answer.fd, exit_5, sizeof exit_5);
+		assert_int_equal(poll(&answer, 1, 5000), 1);
+		w = hear(answer.fd);
+		close(answer.fd);
+		if (w.kind == PORTER_STARTED)
+			break;
+		assert_true(tries < 99); /* room is made when those who left are seen to have */
+		(void)poll(NULL, 0, 20);
+	}
+	for (int i = 0; i < PORTER_USER_CONNECTIONS + 8; i++)
+		if (other[i] >= 0)
+			close(other[i]);
+	close(sock[0]);
+}
+
 static void a_signal_is_passed_on_and_any_other_byte_ends_it(void **state)
 {
 	static const char for_ever[] = "sleep\0" "100\0";
@@ -229,9 +338,10 @@ static void a_signal_is_passed_on_and_any_other_byte_ends_it(void **state)
 	struct porter_ticket t = ticket();
 	unsigned char byte = SIGUSR1;
 	struct porter_word w;
-	int sock = reach(d);
+	int sock;
 
 	assert_int_equal(porter_give(d->tickets, &t), 0);
+	sock = reach(d);
 	send_ask(sock, for_ever, sizeof for_ever);
 	assert_int_equal(hear(sock).kind, PORTER_STARTED);
 	assert_int_equal(send(sock, &byte, 1, 0), 1);
@@ -239,9 +349,9 @@ static void a_signal_is_passed_on_and_any_other_byte_ends_it(void **state)
 	assert_int_equal(w.kind, PORTER_ENDED);
 	assert_int_equal(WTERMSIG(w.value), SIGUSR1);
 	close(sock);
-	sock = reach(d);
 	t = ticket();
 	assert_int_equal(porter_give(d->tickets, &t), 0);
+	sock = reach(d);
 	send_ask(sock, for_ever, sizeof for_ever);
 	assert_int_equal(hear(sock).kind, PORTER_STARTED);
 	byte = SIGSTOP;
@@ -278,6 +388,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(a_ticket_of_another_is_none, setup, teardown),
 	    cmocka_unit_test_setup_teardown(a_signal_is_passed_on_and_any_other_byte_ends_it, setup, teardown),
 	    cmocka_unit_test_setup_teardown(descriptors_that_nobody_asked_for_are_closed, setup, teardown),
+	    cmocka_unit_test_setup_teardown(an_empty_message_leaves_no_descriptor_behind, setup, teardown),
+	    cmocka_unit_test_setup_teardown(a_descriptor_that_is_slow_to_close_holds_up_its_own_caller_only, setup, teardown),
 	    cmocka_unit_test(a_command_is_words_and_no_option),
 	};
 
