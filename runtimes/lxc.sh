@@ -31,17 +31,6 @@ payload() {
 }
 alive() { payload; }
 dead() { ! payload; }
-frozen() {
-	if [ -r "$freezer/freezer.state" ]; then
-		read -r frozen_word <"$freezer/freezer.state" && [ "$frozen_word" = FROZEN ]
-	else
-		while read -r frozen_key frozen_word; do
-			[ "$frozen_key $frozen_word" != "frozen 1" ] || return 0
-		done <"$freezer/cgroup.events"
-		return 1
-	fi
-} 2>/dev/null
-thawed() { ! frozen; }
 # Where the daemon can read what it uses, and whose end it is to watch for.
 answer_use() {
 	payload || return 0

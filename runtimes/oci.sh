@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2015,SC2086,SC2154
+# shellcheck shell=sh disable=SC2015,SC2034,SC2086,SC2154
 # oci.sh: what podman and docker, whose commands are nearly the same, have in common. Sourced after runtime.sh by a driver that has
 #
 #	engine ARG...		the engine's command, bounded
@@ -83,17 +83,6 @@ alive() {
 	fi
 }
 dead() { ! alive; }
-frozen() {
-	if [ -r "$freezer/freezer.state" ]; then
-		read -r frozen_word <"$freezer/freezer.state" && [ "$frozen_word" = FROZEN ]
-	else
-		while read -r frozen_key frozen_word; do
-			[ "$frozen_key $frozen_word" != "frozen 1" ] || return 0
-		done <"$freezer/cgroup.events"
-		return 1
-	fi
-} 2>/dev/null
-thawed() { ! frozen; }
 # Sets pid and start: the container's first process.
 first_process() {
 	roots "$cgroup"

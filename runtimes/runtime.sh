@@ -154,6 +154,19 @@ populated() {
 	return 1
 }
 empty() { ! populated "$1"; }
+# Whether what is in the driver's $freezer, a folder of either version, stands still.
+# shellcheck disable=SC2154
+frozen() {
+	if [ -r "$freezer/freezer.state" ]; then
+		read -r frozen_word <"$freezer/freezer.state" && [ "$frozen_word" = FROZEN ]
+	else
+		while read -r frozen_key frozen_word; do
+			[ "$frozen_key $frozen_word" != "frozen 1" ] || return 0
+		done <"$freezer/cgroup.events"
+		return 1
+	fi
+} 2>/dev/null
+thawed() { ! frozen; }
 # Sets memory: the bytes that an image of what is in the cgroup would have to hold, "" where that can't be read.
 memory_of() {
 	memory='' memory_kind=
